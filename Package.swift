@@ -1,0 +1,65 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "Holdfast",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "HoldfastClient", targets: ["HoldfastClient"]),
+        .executable(name: "holdfast", targets: ["holdfast"]),
+    ],
+    targets: [
+        .systemLibrary(name: "CUV"),
+        .systemLibrary(name: "CWSlay"),
+        .systemLibrary(name: "CHTTPParser"),
+        .systemLibrary(name: "COpenSSL"),
+        .target(name: "HoldfastProtocol", swiftSettings: strict),
+        .target(name: "HoldfastModel", dependencies: ["HoldfastProtocol"], swiftSettings: strict),
+        .target(name: "HoldfastReplication", dependencies: ["HoldfastProtocol"], swiftSettings: strict),
+        .target(
+            name: "HoldfastTransport",
+            dependencies: [
+                "HoldfastProtocol", "CUV", "CWSlay", "CHTTPParser", "COpenSSL",
+            ], swiftSettings: strict),
+        .target(
+            name: "HoldfastNode",
+            dependencies: [
+                "HoldfastProtocol", "HoldfastModel", "HoldfastReplication", "HoldfastTransport",
+            ], resources: [.copy("Web")], swiftSettings: strict),
+        .target(
+            name: "HoldfastClient",
+            dependencies: [
+                "HoldfastProtocol",
+                .target(name: "HoldfastTransport", condition: .when(platforms: [.linux])),
+            ], swiftSettings: strict),
+        .executableTarget(
+            name: "holdfast",
+            dependencies: ["HoldfastProtocol", "HoldfastNode", "HoldfastClient", "HoldfastTransport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastProtocolTests", dependencies: ["HoldfastProtocol"], swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastModelTests", dependencies: ["HoldfastModel", "HoldfastProtocol"], swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastReplicationTests", dependencies: ["HoldfastReplication", "HoldfastProtocol"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastTransportTests", dependencies: ["HoldfastTransport", "HoldfastProtocol"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastNodeTests",
+            dependencies: ["HoldfastNode", "HoldfastModel", "HoldfastTransport", "HoldfastProtocol"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastClientTests", dependencies: ["HoldfastClient", "HoldfastProtocol"], swiftSettings: strict),
+    ]
+)

@@ -1,0 +1,52 @@
+/// A message of `holdfast.proto`. Its one `visit` describes every field once; the Protobuf and JSON writers and
+/// readers are visitors of that description, so the encodings cannot drift apart.
+public protocol WireMessage: Equatable, Sendable {
+    init()
+    /// Shows every field to the visitor, in the order of field numbers.
+    /// - Throws: what a reading visitor found wrong; writers never throw.
+    mutating func visit<V: FieldVisitor>(_ visitor: inout V) throws(WireError)
+}
+
+/// The alternatives of a `oneof`.
+public protocol WireOneof: Equatable, Sendable {
+    /// Shows the alternative that is present.
+    func write<V: FieldVisitor>(_ visitor: inout V) throws(WireError)
+    /// Reads the alternative that the visitor's present field names; nil when it names none of them.
+    static func read<V: FieldVisitor>(_ visitor: inout V) throws(WireError) -> Self?
+}
+
+/// One encoding in one direction. `field` shows a plain field (proto3: absent means default), `envelope` one that
+/// JSON leaves out at 0, `member` an alternative of a `oneof` (written even at its default).
+public protocol FieldVisitor {
+    mutating func envelope(_ number: Int, _ name: StaticString, _ value: inout UInt32) throws(WireError)
+    mutating func envelope(_ number: Int, _ name: StaticString, _ value: inout UInt64) throws(WireError)
+
+    mutating func field(_ number: Int, _ name: StaticString, _ value: inout UInt32) throws(WireError)
+    mutating func field(_ number: Int, _ name: StaticString, _ value: inout Int32) throws(WireError)
+    mutating func field(_ number: Int, _ name: StaticString, _ value: inout UInt64) throws(WireError)
+    mutating func field(_ number: Int, _ name: StaticString, _ value: inout Int64) throws(WireError)
+    mutating func field(_ number: Int, _ name: StaticString, _ value: inout Bool) throws(WireError)
+    mutating func field(_ number: Int, _ name: StaticString, _ value: inout String) throws(WireError)
+    mutating func field(_ number: Int, _ name: StaticString, _ value: inout [UInt8]) throws(WireError)
+    mutating func field(_ number: Int, _ name: StaticString, _ value: inout String?) throws(WireError)
+    mutating func field(_ number: Int, _ name: StaticString, _ value: inout [String]) throws(WireError)
+    mutating func field(_ number: Int, _ name: StaticString, _ value: inout [String: String]) throws(WireError)
+    mutating func field(_ number: Int, _ name: StaticString, _ value: inout [String: Int32]) throws(WireError)
+    mutating func field<M: WireMessage>(_ number: Int, _ name: StaticString, _ value: inout M?) throws(WireError)
+    mutating func field<M: WireMessage>(_ number: Int, _ name: StaticString, _ value: inout [M]) throws(WireError)
+
+    mutating func oneof<O: WireOneof>(_ value: inout O?) throws(WireError)
+    mutating func member<M: WireMessage>(_ number: Int, _ name: StaticString, _ value: inout M) throws(WireError)
+    mutating func member(_ number: Int, _ name: StaticString, _ value: inout String) throws(WireError)
+    mutating func member(_ number: Int, _ name: StaticString, _ value: inout [UInt8]) throws(WireError)
+    /// Whether a reader's present field is this one; always false for a writer.
+    func matches(_ number: Int, _ name: StaticString) -> Bool
+}
+
+/// Why bytes are not a message: what stands in the error 11 that answers them.
+public struct WireError: Error, Equatable, Sendable {
+    /// For a developer to read: names the field, what was expected and what came.
+    public var message: String
+
+    public init(_ message: String) { self.message = message }
+}

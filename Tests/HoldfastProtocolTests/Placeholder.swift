@@ -1,0 +1,4 @@
+import Testing
+@testable import HoldfastProtocol
+
+@Test func placeholder() {}

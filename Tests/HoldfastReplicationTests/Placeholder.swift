@@ -1,0 +1,4 @@
+import Testing
+@testable import HoldfastReplication
+
+@Test func placeholder() {}

@@ -1,0 +1,4 @@
+import Testing
+@testable import HoldfastTransport
+
+@Test func placeholder() {}
