@@ -4,6 +4,8 @@ public struct BattleConfig: WireMessage {
     public var needResponse: Bool = false
     public var extensionInfo: String = ""
 
+    public init() {}
+
     public init(duration: UInt32 = 0, needResponse: Bool = false, extensionInfo: String = "") {
         self.duration = duration
         self.needResponse = needResponse
@@ -24,6 +26,8 @@ public struct BattleUser: WireMessage {
     public var userName: String = ""
     public var avatarUrl: String = ""
     public var score: UInt64 = 0
+
+    public init() {}
 
     public init(
         roomId: String = "", userId: String = "", userName: String = "", avatarUrl: String = "", score: UInt64 = 0
@@ -60,6 +64,8 @@ public struct BattleInfo: WireMessage {
     /// 0 requested, 1 running, 2 ended
     public var state: UInt32 = 0
 
+    public init() {}
+
     public init(
         battleId: String = "", config: BattleConfig? = nil, inviter: BattleUser? = nil,
         invitees: [BattleUser] = [], startTime: Int64 = 0, endTime: Int64 = 0, serverTimeMs: Int64 = 0,
@@ -95,6 +101,8 @@ public struct RequestBattle: WireMessage {
     public var userIds: [String] = []
     public var timeout: UInt32 = 0
 
+    public init() {}
+
     public init(config: BattleConfig? = nil, userIds: [String] = [], timeout: UInt32 = 0) {
         self.config = config
         self.userIds = userIds
@@ -113,6 +121,8 @@ public struct BattleRequested: WireMessage {
     public var battle: BattleInfo? = nil
     public var results: [String: Int32] = [:]
 
+    public init() {}
+
     public init(battle: BattleInfo? = nil, results: [String: Int32] = [:]) {
         self.battle = battle
         self.results = results
@@ -129,6 +139,8 @@ public struct CancelBattleRequest: WireMessage {
     public var battleId: String = ""
     public var userIds: [String] = []
 
+    public init() {}
+
     public init(battleId: String = "", userIds: [String] = []) {
         self.battleId = battleId
         self.userIds = userIds
@@ -144,6 +156,8 @@ public struct CancelBattleRequest: WireMessage {
 public struct AcceptBattle: WireMessage {
     public var battleId: String = ""
 
+    public init() {}
+
     public init(battleId: String = "") {
         self.battleId = battleId
     }
@@ -157,6 +171,8 @@ public struct AcceptBattle: WireMessage {
 public struct RejectBattle: WireMessage {
     public var battleId: String = ""
 
+    public init() {}
+
     public init(battleId: String = "") {
         self.battleId = battleId
     }
@@ -169,6 +185,8 @@ public struct RejectBattle: WireMessage {
 /// `ExitBattle` of `holdfast.proto`.
 public struct ExitBattle: WireMessage {
     public var battleId: String = ""
+
+    public init() {}
 
     public init(battleId: String = "") {
         self.battleId = battleId
@@ -184,6 +202,8 @@ public struct BattleRequestEvent: WireMessage {
     public var battle: BattleInfo? = nil
     public var inviter: BattleUser? = nil
     public var invitee: BattleUser? = nil
+
+    public init() {}
 
     public init(battle: BattleInfo? = nil, inviter: BattleUser? = nil, invitee: BattleUser? = nil) {
         self.battle = battle
@@ -202,6 +222,8 @@ public struct BattleRequestEvent: WireMessage {
 public struct BattleStarted: WireMessage {
     public var battle: BattleInfo? = nil
 
+    public init() {}
+
     public init(battle: BattleInfo? = nil) {
         self.battle = battle
     }
@@ -215,6 +237,8 @@ public struct BattleStarted: WireMessage {
 public struct BattleUserEvent: WireMessage {
     public var battleId: String = ""
     public var user: BattleUser? = nil
+
+    public init() {}
 
     public init(battleId: String = "", user: BattleUser? = nil) {
         self.battleId = battleId
@@ -232,6 +256,8 @@ public struct BattleScoreChanged: WireMessage {
     public var battleId: String = ""
     public var users: [BattleUser] = []
 
+    public init() {}
+
     public init(battleId: String = "", users: [BattleUser] = []) {
         self.battleId = battleId
         self.users = users
@@ -247,6 +273,8 @@ public struct BattleScoreChanged: WireMessage {
 public struct BattleEnded: WireMessage {
     public var battle: BattleInfo? = nil
     public var reason: Int32 = 0
+
+    public init() {}
 
     public init(battle: BattleInfo? = nil, reason: Int32 = 0) {
         self.battle = battle

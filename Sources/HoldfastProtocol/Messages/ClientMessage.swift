@@ -6,6 +6,8 @@ public struct ClientMessage: WireMessage {
     public var id: UInt32 = 0
     public var body: Body?
 
+    public init() {}
+
     public init(id: UInt32 = 0, body: Body? = nil) {
         self.id = id
         self.body = body

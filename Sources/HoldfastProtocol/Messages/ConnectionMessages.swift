@@ -13,6 +13,8 @@ public struct ErrorReply: WireMessage {
     /// with code 3 (rate limit) and 1 (try again): when it is worth it
     public var retryAfterMs: UInt32 = 0
 
+    public init() {}
+
     public init(code: Int32 = 0, message: String = "", retryAfterMs: UInt32 = 0) {
         self.code = code
         self.message = message
@@ -33,6 +35,8 @@ public struct Connect: WireMessage {
     public var resume: Resume? = nil
     /// free text for logs, e.g. "swift/1.0 iOS 18", at most 128 bytes
     public var client: String = ""
+
+    public init() {}
 
     public init(token: String = "", resume: Resume? = nil, client: String = "") {
         self.token = token
@@ -62,6 +66,8 @@ public struct Resume: WireMessage {
     /// the last frame that the client has without a gap
     public var frameId: UInt32 = 0
 
+    public init() {}
+
     public init(
         resumeToken: String = "", roomSeq: UInt64 = 0, sessions: [SessionPosition] = [], roomId: String = "",
         frameSyncId: UInt32 = 0, frameId: UInt32 = 0
@@ -88,6 +94,8 @@ public struct Resume: WireMessage {
 public struct SessionPosition: WireMessage {
     public var sessionId: String = ""
     public var seq: UInt64 = 0
+
+    public init() {}
 
     public init(sessionId: String = "", seq: UInt64 = 0) {
         self.sessionId = sessionId
@@ -126,6 +134,8 @@ public struct Connected: WireMessage {
     public var frameSync: FrameSyncInfo? = nil
     /// newest one, when the client gave no usable frame position
     public var snapshot: Snapshot? = nil
+
+    public init() {}
 
     public init(
         playerId: String = "", resumeToken: String = "", resumed: Bool = false, serverTime: Int64 = 0,
@@ -179,6 +189,8 @@ public struct Disconnected: WireMessage {
     public var message: String = ""
     public var mayReconnect: Bool = false
 
+    public init() {}
+
     public init(code: Int32 = 0, message: String = "", mayReconnect: Bool = false) {
         self.code = code
         self.message = message
@@ -197,6 +209,8 @@ public struct ServiceError: WireMessage {
     public var code: Int32 = 0
     public var message: String = ""
 
+    public init() {}
+
     public init(code: Int32 = 0, message: String = "") {
         self.code = code
         self.message = message
@@ -212,6 +226,8 @@ public struct ServiceError: WireMessage {
 public struct Ping: WireMessage {
     public var clientTime: Int64 = 0
 
+    public init() {}
+
     public init(clientTime: Int64 = 0) {
         self.clientTime = clientTime
     }
@@ -225,6 +241,8 @@ public struct Ping: WireMessage {
 public struct Pong: WireMessage {
     public var clientTime: Int64 = 0
     public var serverTime: Int64 = 0
+
+    public init() {}
 
     public init(clientTime: Int64 = 0, serverTime: Int64 = 0) {
         self.clientTime = clientTime

@@ -7,6 +7,8 @@ public struct SendCustomMessage: WireMessage {
     /// at most 20, with type 1
     public var receivers: [String] = []
 
+    public init() {}
+
     public init(msg: String = "", type: UInt32 = 0, receivers: [String] = []) {
         self.msg = msg
         self.type = type
@@ -24,6 +26,8 @@ public struct SendCustomMessage: WireMessage {
 public struct CustomMessageReceived: WireMessage {
     public var playerId: String = ""
     public var msg: String = ""
+
+    public init() {}
 
     public init(playerId: String = "", msg: String = "") {
         self.playerId = playerId
@@ -53,6 +57,8 @@ public struct FrameSyncInfo: WireMessage {
     /// newest frame already sealed (0 at the start)
     public var frameId: UInt32 = 0
 
+    public init() {}
+
     public init(
         roomInfo: RoomInfo? = nil, frameSyncId: UInt32 = 0, seed: Int32 = 0, serverTime: Int64 = 0,
         frameRate: UInt32 = 0, frameId: UInt32 = 0
@@ -79,6 +85,8 @@ public struct FrameSyncInfo: WireMessage {
 public struct SendFrameInput: WireMessage {
     public var payload: Payload?
     public var frameSyncId: UInt32 = 0
+
+    public init() {}
 
     public init(payload: Payload? = nil, frameSyncId: UInt32 = 0) {
         self.payload = payload
@@ -126,6 +134,8 @@ public struct FrameInput: WireMessage {
     public var serverTime: Int64 = 0
     /// the id that its sender gave it
     public var id: UInt32 = 0
+
+    public init() {}
 
     public init(playerId: String = "", payload: Payload? = nil, serverTime: Int64 = 0, id: UInt32 = 0) {
         self.playerId = playerId
@@ -178,6 +188,8 @@ public struct Frame: WireMessage {
     /// since the frame before, in order
     public var changes: [SeatChange] = []
 
+    public init() {}
+
     public init(id: UInt32 = 0, inputs: [FrameInput] = [], changes: [SeatChange] = []) {
         self.id = id
         self.inputs = inputs
@@ -195,6 +207,8 @@ public struct Frame: WireMessage {
 public struct SeatChange: WireMessage {
     public var playerId: String = ""
     public var kind: UInt32 = 0
+
+    public init() {}
 
     public init(playerId: String = "", kind: UInt32 = 0) {
         self.playerId = playerId
@@ -219,6 +233,8 @@ public struct FrameSyncStopped: WireMessage {
     public var frameSyncId: UInt32 = 0
     public var reason: Int32 = 0
 
+    public init() {}
+
     public init(roomId: String = "", frameSyncId: UInt32 = 0, reason: Int32 = 0) {
         self.roomId = roomId
         self.frameSyncId = frameSyncId
@@ -237,6 +253,8 @@ public struct GetFrames: WireMessage {
     public var first: UInt32 = 0
     public var last: UInt32 = 0
     public var frameSyncId: UInt32 = 0
+
+    public init() {}
 
     public init(first: UInt32 = 0, last: UInt32 = 0, frameSyncId: UInt32 = 0) {
         self.first = first
@@ -257,6 +275,8 @@ public struct Frames: WireMessage {
     public var firstKept: UInt32 = 0
     public var partial: Bool = false
     public var frameSyncId: UInt32 = 0
+
+    public init() {}
 
     public init(frames: [Frame] = [], firstKept: UInt32 = 0, partial: Bool = false, frameSyncId: UInt32 = 0) {
         self.frames = frames
@@ -279,6 +299,8 @@ public struct ReportFrameHash: WireMessage {
     public var hash: [UInt8] = []
     public var frameSyncId: UInt32 = 0
 
+    public init() {}
+
     public init(frameId: UInt32 = 0, hash: [UInt8] = [], frameSyncId: UInt32 = 0) {
         self.frameId = frameId
         self.hash = hash
@@ -297,6 +319,8 @@ public struct DesyncDetected: WireMessage {
     public var frameId: UInt32 = 0
     public var hashes: [FrameHash] = []
 
+    public init() {}
+
     public init(frameId: UInt32 = 0, hashes: [FrameHash] = []) {
         self.frameId = frameId
         self.hashes = hashes
@@ -312,6 +336,8 @@ public struct DesyncDetected: WireMessage {
 public struct FrameHash: WireMessage {
     public var playerId: String = ""
     public var hash: [UInt8] = []
+
+    public init() {}
 
     public init(playerId: String = "", hash: [UInt8] = []) {
         self.playerId = playerId
@@ -329,6 +355,8 @@ public struct PutSnapshot: WireMessage {
     public var frameId: UInt32 = 0
     public var state: [UInt8] = []
     public var frameSyncId: UInt32 = 0
+
+    public init() {}
 
     public init(frameId: UInt32 = 0, state: [UInt8] = [], frameSyncId: UInt32 = 0) {
         self.frameId = frameId
@@ -348,6 +376,8 @@ public struct Snapshot: WireMessage {
     public var frameId: UInt32 = 0
     public var state: [UInt8] = []
     public var playerId: String = ""
+
+    public init() {}
 
     public init(frameId: UInt32 = 0, state: [UInt8] = [], playerId: String = "") {
         self.frameId = frameId

@@ -4,6 +4,8 @@ public struct PlayerEntered: WireMessage {
     public var player: PlayerInfo? = nil
     public var roomOwnerId: String = ""
 
+    public init() {}
+
     public init(roomId: String = "", player: PlayerInfo? = nil, roomOwnerId: String = "") {
         self.roomId = roomId
         self.player = player
@@ -22,6 +24,8 @@ public struct PlayerLeft: WireMessage {
     public var roomId: String = ""
     public var roomOwnerId: String = ""
     public var playerId: String = ""
+
+    public init() {}
 
     public init(roomId: String = "", roomOwnerId: String = "", playerId: String = "") {
         self.roomId = roomId
@@ -42,6 +46,8 @@ public struct PlayerOffline: WireMessage {
     public var roomOwnerId: String = ""
     public var playerId: String = ""
 
+    public init() {}
+
     public init(roomId: String = "", roomOwnerId: String = "", playerId: String = "") {
         self.roomId = roomId
         self.roomOwnerId = roomOwnerId
@@ -60,6 +66,8 @@ public struct PlayerOnline: WireMessage {
     public var roomId: String = ""
     public var roomOwnerId: String = ""
     public var playerId: String = ""
+
+    public init() {}
 
     public init(roomId: String = "", roomOwnerId: String = "", playerId: String = "") {
         self.roomId = roomId
@@ -80,6 +88,8 @@ public struct PlayerKicked: WireMessage {
     public var playerId: String = ""
     public var roomOwnerId: String = ""
 
+    public init() {}
+
     public init(roomId: String = "", playerId: String = "", roomOwnerId: String = "") {
         self.roomId = roomId
         self.playerId = playerId
@@ -98,6 +108,8 @@ public struct RoomOwnerChanged: WireMessage {
     public var roomId: String = ""
     public var roomOwnerId: String = ""
 
+    public init() {}
+
     public init(roomId: String = "", roomOwnerId: String = "") {
         self.roomId = roomId
         self.roomOwnerId = roomOwnerId
@@ -114,6 +126,8 @@ public struct RoomPropertiesChanged: WireMessage {
     public var id: String = ""
     public var name: String = ""
     public var customProperties: String = ""
+
+    public init() {}
 
     public init(id: String = "", name: String = "", customProperties: String = "") {
         self.id = id
@@ -133,6 +147,8 @@ public struct PlayerCustomStatusChanged: WireMessage {
     public var playerId: String = ""
     public var status: Int32 = 0
 
+    public init() {}
+
     public init(playerId: String = "", status: Int32 = 0) {
         self.playerId = playerId
         self.status = status
@@ -149,6 +165,8 @@ public struct PlayerCustomPropertiesChanged: WireMessage {
     public var playerId: String = ""
     public var properties: String = ""
 
+    public init() {}
+
     public init(playerId: String = "", properties: String = "") {
         self.playerId = playerId
         self.properties = properties
@@ -164,6 +182,8 @@ public struct PlayerCustomPropertiesChanged: WireMessage {
 public struct RoomDismissed: WireMessage {
     public var roomId: String = ""
     public var reason: Int32 = 0
+
+    public init() {}
 
     public init(roomId: String = "", reason: Int32 = 0) {
         self.roomId = roomId

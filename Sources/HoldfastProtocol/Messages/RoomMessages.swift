@@ -23,6 +23,8 @@ public struct RoomConfig: WireMessage {
     /// at most 64 bytes; needed to join
     public var password: String = ""
 
+    public init() {}
+
     public init(
         maxPlayerCount: UInt32 = 0, type: String = "", name: String = "", customProperties: String = "",
         matchParams: [String: String] = [:], frameRate: UInt32 = 0, allowLateJoin: Bool = false,
@@ -62,6 +64,8 @@ public struct PlayerConfig: WireMessage {
     public var customStatus: Int32 = 0
     public var customProperties: String = ""
 
+    public init() {}
+
     public init(customStatus: Int32 = 0, customProperties: String = "") {
         self.customStatus = customStatus
         self.customProperties = customProperties
@@ -80,6 +84,8 @@ public struct PlayerInfo: WireMessage {
     public var customStatus: Int32 = 0
     /// status: 0 offline, 1 online
     public var customProperties: String = ""
+
+    public init() {}
 
     public init(id: String = "", status: UInt32 = 0, customStatus: Int32 = 0, customProperties: String = "") {
         self.id = id
@@ -117,6 +123,8 @@ public struct RoomInfo: WireMessage {
     public var hidden: Bool = false
     public var matchParams: [String: String] = [:]
     public var lockedDuringFrameSync: Bool = false
+
+    public init() {}
 
     public init(
         id: String = "", name: String = "", type: String = "", ownerId: String = "", status: UInt32 = 0,
@@ -178,6 +186,8 @@ public struct RoomSummary: WireMessage {
     public var hasPassword: Bool = false
     public var spectatorCount: UInt32 = 0
 
+    public init() {}
+
     public init(
         id: String = "", name: String = "", type: String = "", status: UInt32 = 0, customProperties: String = "",
         maxPlayerCount: UInt32 = 0, playerCount: UInt32 = 0, createTime: Int64 = 0, hasPassword: Bool = false,
@@ -214,6 +224,8 @@ public struct CreateRoom: WireMessage {
     public var room: RoomConfig? = nil
     public var player: PlayerConfig? = nil
 
+    public init() {}
+
     public init(room: RoomConfig? = nil, player: PlayerConfig? = nil) {
         self.room = room
         self.player = player
@@ -230,6 +242,8 @@ public struct MatchRoom: WireMessage {
     public var room: RoomConfig? = nil
     public var player: PlayerConfig? = nil
     public var timeoutMs: UInt32 = 0
+
+    public init() {}
 
     public init(room: RoomConfig? = nil, player: PlayerConfig? = nil, timeoutMs: UInt32 = 0) {
         self.room = room
@@ -256,6 +270,8 @@ public struct JoinRoom: WireMessage {
     public var player: PlayerConfig? = nil
     public var asSpectator: Bool = false
     public var password: String = ""
+
+    public init() {}
 
     public init(
         roomId: String = "", player: PlayerConfig? = nil, asSpectator: Bool = false, password: String = ""
@@ -293,6 +309,8 @@ public struct RoomJoined: WireMessage {
     /// the room's running battle
     public var battle: BattleInfo? = nil
 
+    public init() {}
+
     public init(
         room: RoomInfo? = nil, roomSeq: UInt64 = 0, frameSync: FrameSyncInfo? = nil, snapshot: Snapshot? = nil,
         battle: BattleInfo? = nil
@@ -324,6 +342,8 @@ public struct GetRoomList: WireMessage {
     /// rooms with a free spectator's place instead, full and running ones too
     public var toSpectate: Bool = false
 
+    public init() {}
+
     public init(roomType: String = "", offset: String = "", limit: UInt32 = 0, toSpectate: Bool = false) {
         self.roomType = roomType
         self.offset = offset
@@ -345,6 +365,8 @@ public struct RoomList: WireMessage {
     public var offset: String = ""
     public var hasMore: Bool = false
 
+    public init() {}
+
     public init(rooms: [RoomSummary] = [], offset: String = "", hasMore: Bool = false) {
         self.rooms = rooms
         self.offset = offset
@@ -363,6 +385,8 @@ public struct UpdateRoomProperties: WireMessage {
     public var name: String? = nil
     public var customProperties: String? = nil
 
+    public init() {}
+
     public init(name: String? = nil, customProperties: String? = nil) {
         self.name = name
         self.customProperties = customProperties
@@ -378,6 +402,8 @@ public struct UpdateRoomProperties: WireMessage {
 public struct UpdatePlayerCustomStatus: WireMessage {
     public var status: Int32 = 0
 
+    public init() {}
+
     public init(status: Int32 = 0) {
         self.status = status
     }
@@ -390,6 +416,8 @@ public struct UpdatePlayerCustomStatus: WireMessage {
 /// `UpdatePlayerCustomProperties` of `holdfast.proto`.
 public struct UpdatePlayerCustomProperties: WireMessage {
     public var properties: String = ""
+
+    public init() {}
 
     public init(properties: String = "") {
         self.properties = properties
@@ -405,6 +433,8 @@ public struct KickRoomPlayer: WireMessage {
     public var playerId: String = ""
     public var ban: Bool = false
 
+    public init() {}
+
     public init(playerId: String = "", ban: Bool = false) {
         self.playerId = playerId
         self.ban = ban
@@ -419,6 +449,8 @@ public struct KickRoomPlayer: WireMessage {
 /// `TransferRoomOwner` of `holdfast.proto`.
 public struct TransferRoomOwner: WireMessage {
     public var playerId: String = ""
+
+    public init() {}
 
     public init(playerId: String = "") {
         self.playerId = playerId

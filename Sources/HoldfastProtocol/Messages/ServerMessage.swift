@@ -7,6 +7,8 @@ public struct ServerMessage: WireMessage {
     public var seq: UInt64 = 0
     public var body: Body?
 
+    public init() {}
+
     public init(id: UInt32 = 0, seq: UInt64 = 0, body: Body? = nil) {
         self.id = id
         self.seq = seq

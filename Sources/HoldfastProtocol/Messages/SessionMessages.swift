@@ -5,6 +5,8 @@ public struct ConnectionInfo: WireMessage {
     public var data: String = ""
     public var playerId: String = ""
 
+    public init() {}
+
     public init(
         connectionId: String = "", creationTime: Int64 = 0, data: String = "", playerId: String = ""
     ) {
@@ -34,6 +36,8 @@ public struct SessionInfo: WireMessage {
     public var more: Bool = false
     /// on a resume: the position was not kept, signals of the gap are lost
     public var restarted: Bool = false
+
+    public init() {}
 
     public init(
         sessionId: String = "", own: ConnectionInfo? = nil, connections: [ConnectionInfo] = [], seq: UInt64 = 0,
@@ -65,6 +69,8 @@ public struct SessionConnections: WireMessage {
     public var connections: [ConnectionInfo] = []
     public var more: Bool = false
 
+    public init() {}
+
     public init(sessionId: String = "", connections: [ConnectionInfo] = [], more: Bool = false) {
         self.sessionId = sessionId
         self.connections = connections
@@ -82,6 +88,8 @@ public struct SessionConnections: WireMessage {
 public struct JoinSession: WireMessage {
     public var token: String = ""
 
+    public init() {}
+
     public init(token: String = "") {
         self.token = token
     }
@@ -95,6 +103,8 @@ public struct JoinSession: WireMessage {
 public struct SessionJoined: WireMessage {
     public var session: SessionInfo? = nil
 
+    public init() {}
+
     public init(session: SessionInfo? = nil) {
         self.session = session
     }
@@ -107,6 +117,8 @@ public struct SessionJoined: WireMessage {
 /// `LeaveSession` of `holdfast.proto`.
 public struct LeaveSession: WireMessage {
     public var sessionId: String = ""
+
+    public init() {}
 
     public init(sessionId: String = "") {
         self.sessionId = sessionId
@@ -123,6 +135,8 @@ public struct SendSignal: WireMessage {
     public var type: String = ""
     public var data: String = ""
     public var toConnectionId: String = ""
+
+    public init() {}
 
     public init(sessionId: String = "", type: String = "", data: String = "", toConnectionId: String = "") {
         self.sessionId = sessionId
@@ -146,6 +160,8 @@ public struct SignalReceived: WireMessage {
     public var data: String = ""
     public var from: ConnectionInfo? = nil
 
+    public init() {}
+
     public init(sessionId: String = "", type: String = "", data: String = "", from: ConnectionInfo? = nil) {
         self.sessionId = sessionId
         self.type = type
@@ -167,6 +183,8 @@ public struct ConnectionEvent: WireMessage {
     public var connection: ConnectionInfo? = nil
     public var reason: String = ""
 
+    public init() {}
+
     public init(sessionId: String = "", connection: ConnectionInfo? = nil, reason: String = "") {
         self.sessionId = sessionId
         self.connection = connection
@@ -184,6 +202,8 @@ public struct ConnectionEvent: WireMessage {
 public struct ForceDisconnect: WireMessage {
     public var sessionId: String = ""
     public var connectionId: String = ""
+
+    public init() {}
 
     public init(sessionId: String = "", connectionId: String = "") {
         self.sessionId = sessionId
