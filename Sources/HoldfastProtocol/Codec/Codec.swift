@@ -1,6 +1,20 @@
 extension Encoding {
-    /// The bytes of one WebSocket message.
-    public func encode<M: WireMessage>(_ message: M) -> [UInt8] {
+    /// The bytes of one WebSocket message, or of any message of the schema.
+    public func encode<M: WireMessage>(_ message: M) -> [UInt8] { write(message) }
+
+    // The envelopes and the frame are what travels; a caller in another module gets code made for them.
+
+    /// The bytes of one WebSocket message to a client.
+    public func encode(_ message: ServerMessage) -> [UInt8] { write(message) }
+
+    /// The bytes of one WebSocket message to a server.
+    public func encode(_ message: ClientMessage) -> [UInt8] { write(message) }
+
+    /// The bytes of a frame, to be kept.
+    public func encode(_ message: Frame) -> [UInt8] { write(message) }
+
+    @inline(__always)
+    private func write<M: WireMessage>(_ message: M) -> [UInt8] {
         var message = message
         do {
             switch self {
@@ -28,6 +42,19 @@ extension Encoding {
     public func decode<M: WireMessage>(
         _ type: M.Type, from bytes: [UInt8], limits: Limits = Limits()
     ) throws(WireError) -> M {
+        try read(type, bytes, limits)
+    }
+
+    /// Reads one message to a client.
+    /// - Throws: why the bytes are not such a message.
+    public func decode(
+        _ type: ServerMessage.Type, from bytes: [UInt8], limits: Limits = Limits()
+    ) throws(WireError) -> ServerMessage {
+        try read(type, bytes, limits)
+    }
+
+    @inline(__always)
+    private func read<M: WireMessage>(_ type: M.Type, _ bytes: [UInt8], _ limits: Limits) throws(WireError) -> M {
         var message = M()
         switch self {
         case .json:

@@ -1,3 +1,39 @@
+/// The text of a key, to be compared with the names of fields.
+struct JSONKey {
+    private let bytes: [UInt8]
+    private let range: Range<Int>
+    private let first: UInt8
+
+    init(_ bytes: [UInt8], _ range: Range<Int>) {
+        self.bytes = bytes
+        self.range = range
+        first = range.isEmpty ? 0 : bytes[range.lowerBound]
+    }
+
+    /// Whether this is the field's lowerCamelCase name, or the name that stands in the schema.
+    @inline(__always)
+    func names(_ name: StaticString) -> Bool {
+        name.withUTF8Buffer { name in name.first == first && name.count <= range.count && isSame(name) }
+    }
+
+    private func isSame(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        var index = range.lowerBound
+        for letter in name {
+            guard index < range.upperBound else { return false }
+            if bytes[index] == letter {
+                index += 1
+                continue
+            }
+            // `roomId` is `room_id` in the schema.
+            guard letter & 0xe0 == 0x40, bytes[index] == UInt8(ascii: "_"), index + 1 < range.upperBound,
+                bytes[index + 1] == letter | 0x20
+            else { return false }
+            index += 2
+        }
+        return index == range.upperBound
+    }
+}
+
 /// A scanned JSON text and what its nodes say as values of the schema.
 struct JSONDocument {
     let bytes: [UInt8]
@@ -31,7 +67,7 @@ struct JSONDocument {
         var count = 0
         var key = 1
         while key < nodes[0].after {
-            if self.key(key, is: "id") {
+            if self.key(key).names("id") {
                 count += 1
                 guard count == 1 else { return nil }
                 if nodes[key + 1].kind != .null {
@@ -46,34 +82,12 @@ struct JSONDocument {
 
     // MARK: Keys
 
-    /// Whether a key is this field's: its lowerCamelCase name, or the name that stands in the schema.
-    func key(_ node: Int, is name: StaticString) -> Bool {
+    /// A key's text.
+    func key(_ node: Int) -> JSONKey {
         let key = nodes[node]
-        if key.kind == .escapedString {
-            let plain = JSONText.unescaped(bytes, key.bytes)
-            return Self.names(plain, plain.indices, name)
-        }
-        return Self.names(bytes, key.bytes, name)
-    }
-
-    private static func names(_ bytes: [UInt8], _ range: Range<Int>, _ name: StaticString) -> Bool {
-        guard range.count >= name.utf8CodeUnitCount else { return false }
-        return name.withUTF8Buffer { name in
-            var index = range.lowerBound
-            for letter in name {
-                guard index < range.upperBound else { return false }
-                if bytes[index] == letter {
-                    index += 1
-                    continue
-                }
-                // `roomId` is `room_id` in the schema.
-                guard letter & 0xe0 == 0x40, bytes[index] == UInt8(ascii: "_"), index + 1 < range.upperBound,
-                    bytes[index + 1] == letter | 0x20
-                else { return false }
-                index += 2
-            }
-            return index == range.upperBound
-        }
+        if key.kind == .string { return JSONKey(bytes, key.bytes) }
+        let plain = JSONText.unescaped(bytes, key.bytes)
+        return JSONKey(plain, plain.indices)
     }
 
     /// The first key that stands twice in one object, in known objects and others alike.

@@ -4,6 +4,8 @@ struct JSONReader: FieldVisitor {
     /// The nodes of the present key and its value.
     private var key = 0
     private var value = 0
+    /// The present key without escapes.
+    private var keyName: JSONKey
     /// Whether somebody has read the present key.
     private var taken = false
     /// The fields met in the present object: a field has two names, and may stand under one of them only.
@@ -17,6 +19,7 @@ struct JSONReader: FieldVisitor {
 
     init(_ document: JSONDocument, probing: Bool = false) {
         self.document = document
+        keyName = JSONKey(document.bytes, 0..<0)
         self.probing = probing
     }
 
@@ -34,6 +37,7 @@ struct JSONReader: FieldVisitor {
         while next < end {
             key = next
             value = next + 1
+            keyName = document.key(key)
             next = document.nodes[value].after
             taken = false
             do { try message.visit(&self) } catch { if !probing { throw error } }
@@ -45,7 +49,7 @@ struct JSONReader: FieldVisitor {
 
     /// Whether the present key is this field's and has a value; `null` is none.
     private mutating func take(_ number: Int, _ name: StaticString) throws(WireError) -> Bool {
-        guard !taken, document.key(key, is: name) else { return false }
+        guard !taken, keyName.names(name) else { return false }
         taken = true
         let bit: UInt128 = 1 << UInt128(number)
         guard seen & bit == 0 else { throw document.error(key, expected: "each key once, got \(name) again") }
