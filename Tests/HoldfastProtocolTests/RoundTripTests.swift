@@ -61,23 +61,12 @@ import Testing
         var random = SeededGenerator(seed: 1)
         for seed in 0..<1500 {
             var bytes = encoding.encode(try RandomMessage.make(ClientMessage.self, seed: UInt64(seed % 50)))
-            for _ in 0..<Int.random(in: 1...4, using: &random) { mutate(&bytes, &random) }
+            Mutation.apply(to: &bytes, &random)
             let decoded = encoding.decodeClientMessage(from: bytes)
             guard case .success(let message) = decoded.message else { continue }
             #expect(decoded.idWasRead && decoded.id == message.id)
             #expect((decoded.bodyName == nil) == (message.body == nil))
             #expect(try encoding.decode(ClientMessage.self, from: encoding.encode(message)) == message)
-        }
-    }
-
-    private func mutate(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {
-        guard !bytes.isEmpty else { return }
-        let index = Int.random(in: 0..<bytes.count, using: &random)
-        switch Int.random(in: 0..<4, using: &random) {
-        case 0: bytes[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-        case 1: bytes.remove(at: index)
-        case 2: bytes.insert(UInt8.random(in: 0...255, using: &random), at: index)
-        default: bytes.append(contentsOf: bytes[index...].prefix(20))
         }
     }
 }
