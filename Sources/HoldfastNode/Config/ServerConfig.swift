@@ -112,14 +112,11 @@ extension ServerConfig {
                 "no project is configured: try `holdfast serve --dev`, or start with --config FILE, where FILE holds "
                     + #"{"projects":[{"key":"my-game","secret":"..."}]}"#)
         }
-        if limits.listPageDefault > limits.listPage {
-            throw ConfigError(
-                "limits.listPageDefault: at most limits.listPage (\(limits.listPage)), got \(limits.listPageDefault)")
-        }
-        if limits.frameRateDefault > limits.frameRate {
-            throw ConfigError(
-                "limits.frameRateDefault: at most limits.frameRate (\(limits.frameRate)), got \(limits.frameRateDefault)"
-            )
+        for (name, value, bound) in [
+            ("listPage", limits.listPageDefault, limits.listPage),
+            ("frameRate", limits.frameRateDefault, limits.frameRate),
+        ] where value > bound {
+            throw ConfigError("limits.\(name)Default: at most limits.\(name) (\(bound)), got \(value)")
         }
     }
 }
