@@ -34,6 +34,9 @@ struct NodeRouter: Sendable {
     /// What a client is told to connect to when the request has no host: `127.0.0.1:7350`.
     let authority: String
 
+    /// The header fields that decide anything, in lower case.
+    static let readHeaders = ["host", "if-none-match"]
+
     /// Lifetime of a token that the demo gets, in seconds.
     static let devTokenLifetimeS: Int64 = 24 * 3600
 

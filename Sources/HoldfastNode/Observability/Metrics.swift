@@ -69,7 +69,7 @@ public struct MetricsRegistry: Sendable {
         case counter(Counter)
         case gauge(Gauge)
         case histogram(Histogram)
-        case computed(@Sendable () -> Int)
+        case computed(@Sendable () -> Double)
     }
 
     private struct Series: Sendable {
@@ -103,11 +103,18 @@ public struct MetricsRegistry: Sendable {
         return gauge
     }
 
-    /// Adds a gauge that is computed when somebody looks, on whatever thread that is.
-    public mutating func gauge(
-        _ name: String, _ help: String, _ labels: Labels = [], _ value: @escaping @Sendable () -> Int
+    /// What a computed metric is to Prometheus.
+    public enum Kind: String, Sendable {
+        case gauge
+        case counter
+    }
+
+    /// Adds a metric that is computed when somebody looks, on whatever thread that is.
+    public mutating func computed(
+        _ name: String, _ help: String, _ labels: Labels = [], kind: Kind = .gauge,
+        _ value: @escaping @Sendable () -> Double
     ) {
-        add(name, "gauge", help, labels, .computed(value))
+        add(name, kind.rawValue, help, labels, .computed(value))
     }
 
     /// Adds a histogram with ascending `bounds`. With `scale` 1,000,000 it observes microseconds and tells seconds.
@@ -140,7 +147,7 @@ public struct MetricsRegistry: Sendable {
                 switch series.source {
                 case .counter(let counter): Self.write(family.name, series.labels, "\(counter.value)", to: &text)
                 case .gauge(let gauge): Self.write(family.name, series.labels, "\(gauge.value)", to: &text)
-                case .computed(let value): Self.write(family.name, series.labels, "\(value())", to: &text)
+                case .computed(let value): Self.write(family.name, series.labels, Self.written(value()), to: &text)
                 case .histogram(let histogram): Self.write(family.name, series.labels, histogram, to: &text)
                 }
             }
@@ -160,9 +167,12 @@ public struct MetricsRegistry: Sendable {
             let bound = index < histogram.bounds.count ? "\(Double(histogram.bounds[index]) / histogram.scale)" : "+Inf"
             write("\(name)_bucket", labels + ["le=\"\(bound)\""], "\(below)", to: &text)
         }
-        write("\(name)_sum", labels, "\(Double(sum) / histogram.scale)", to: &text)
+        write("\(name)_sum", labels, written(Double(sum) / histogram.scale), to: &text)
         write("\(name)_count", labels, "\(below)", to: &text)
     }
+
+    /// Whole numbers without a fraction.
+    private static func written(_ value: Double) -> String { Int(exactly: value).map { "\($0)" } ?? "\(value)" }
 
     private static func escaped(_ value: String) -> String {
         var result = ""

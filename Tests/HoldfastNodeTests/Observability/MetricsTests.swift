@@ -1,3 +1,4 @@
+import HoldfastTransport
 import Testing
 
 @testable import HoldfastNode
@@ -7,7 +8,7 @@ import Testing
         var registry = MetricsRegistry()
         let links = registry.gauge("holdfast_connections", "Open links.")
         let json = registry.counter("holdfast_messages_total", "Messages.", [("encoding", "json")])
-        registry.gauge("holdfast_computed", "Computed.", [("a", "q\"\\\n"), ("b", "é")]) { 7 }
+        registry.computed("holdfast_computed", "Computed.", [("a", "q\"\\\n"), ("b", "é")]) { 7 }
         let proto = registry.counter("holdfast_messages_total", "Messages.", [("encoding", "protobuf")])
         links.add(3)
         links.add(-1)
@@ -98,5 +99,47 @@ import Testing
         #expect(throttle.handle("a", nowMs: 1000) == .write(suppressed: 2))
         #expect(throttle.handle("a", nowMs: 1001) == .write(suppressed: 0))
         #expect(throttle.handle("a", nowMs: 1002) == .drop)
+    }
+}
+
+@Suite struct LogShellTests {
+    /// Collects what a log writes.
+    final class Lines: Sendable {
+        let all = Locked<[String]>([])
+        func log(least: LogLevel = .info, perWindow: Int = 100, taken: Bool = true) -> Log {
+            let throttle = LogThrottle(perWindow: perWindow, windowMs: 1000)
+            return Log(least: least, now: { 0 }, throttle: throttle) { line in
+                self.all.withLock { $0.append(line) }
+                return taken
+            }
+        }
+        var events: [JSONValue] {
+            all.withLock { $0 }.compactMap { line in (try? StrictJSON.parse(Array(line.utf8)))?["event"] }
+        }
+    }
+
+    @Test func onlyWhatMattersIsWritten() {
+        let lines = Lines()
+        let log = lines.log(least: .warning)
+        log.debug("a")
+        log.info("b")
+        log.warning("c", ("x", 1))
+        log.error("d")
+        #expect(lines.events == [.string("c"), .string("d")])
+    }
+
+    @Test func aFloodIsCut() {
+        let lines = Lines()
+        let log = lines.log(perWindow: 3)
+        for _ in 0..<1000 { log.warning("flood") }
+        log.warning("other")
+        #expect(lines.events == [.string("flood"), .string("flood"), .string("flood"), .string("other")])
+    }
+
+    @Test func droppedLinesAreCounted() {
+        let log = Lines().log(taken: false)
+        log.info("a")
+        log.info("b")
+        #expect(log.dropped.value == 2)
     }
 }
