@@ -22,7 +22,8 @@ public final class Node: Sendable {
     private let handler: NodeHTTPHandler
     private let engine: any NodeEngine
     private let log: Log
-    private let endRequested: Gate
+    private let endRequested = Gate()
+    private let watch = Locked<SignalWatch?>(nil)
 
     /// Starts a node with the engine of that type. When this returns, it takes clients.
     public static func start(
@@ -75,21 +76,28 @@ public final class Node: Sendable {
         self.handler = handler
         self.engine = engine
         self.log = log
-        endRequested = Gate()
     }
 
-    /// Runs until `end` is called, or a signal asks the process to end if `signals` is set; a second signal ends the
-    /// process at once. When this returns, every client was told, and all loops have stopped. Once only.
-    public func run(signals: Bool = true) async {
-        let watch = signals ? SignalWatch(loop: loops[0]) { [self] in signalled($0) } : nil
+    /// From now on SIGTERM and SIGINT mean `end`, and a second one ends the process at once.
+    public func watchSignals() async {
+        let made = SignalWatch(loop: loops[0]) { [weak self] in self?.signalled($0) }
+        watch.withLock { $0 = made }
+        // The loop takes its work in order: when this comes, the watch is in place.
+        let inPlace = Gate()
+        loops[0].execute { inPlace.open() }
+        await inPlace.wait()
+    }
+
+    /// Runs until `end` is called. When this returns, every client was told, and all loops have stopped. Once only.
+    public func run() async {
         await endRequested.wait()
         await drain()
-        watch?.close()
+        watch.withLock { $0 }?.close()
         loops.stop()
         log.info("node.stopped")
     }
 
-    /// Asks the node to end; `run` returns then.
+    /// Asks the node to end; `run` returns when that is done.
     public func end() { endRequested.open() }
 
     private func signalled(_ signal: TerminationSignal) {

@@ -26,6 +26,7 @@ enum ServeCommand {
 
         ignoreBrokenPipes()
         let node = try await Node.start(config: config)
+        await node.watchSignals()
         StandardStream.output.write("holdfast: listening on \(node.url)\n")
         if config.dev { StandardStream.output.write("holdfast: the demo is at \(node.url)/demo/\n") }
         await node.run()
