@@ -3,9 +3,12 @@ internal import HoldfastProtocol
 internal import HoldfastTransport
 
 /// Why a node could not start, in one line for people.
-public struct StartError: Error, Equatable, Sendable {
+public struct StartError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What went wrong, and with what.
     public var message: String
+
+    /// The message alone.
+    public var description: String { message }
 }
 
 /// One running process of Holdfast: loops, the HTTP server, and the engine behind it.
