@@ -51,7 +51,7 @@ struct Dialogue {
             switch words[0] {
             case "up": try give(.linkOpened(link))
             case "down": try give(.linkClosed(link, reason: "closed"))
-            case "ping": try give(.linkActive(link))
+            case "ping": try give(.linkActive(link, atMs: nowMs))
             case "garbage": try give(.malformed(link, reason: "garbage"))
             default: throw Oracle.Illegal(description: "no such link line: \(words)")
             }
@@ -67,7 +67,7 @@ struct Dialogue {
 
     private mutating func app(_ words: [String]) throws {
         switch words[0] {
-        case "sleep": try give(.sleep)
+        case "sleep": try give(.sleep(.network("asleep")))
         case "wake": try give(.wake)
         default:
             var effects: [ClientEffect] = []

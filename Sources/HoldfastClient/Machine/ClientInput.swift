@@ -20,16 +20,19 @@ public enum ClientInput: Equatable, Sendable {
     /// The link ended, or could not be opened.
     case linkClosed(LinkID, reason: String)
     case received(LinkID, ServerMessage)
-    /// Something that is no message came: a WebSocket ping or pong. It shows that the server lives.
-    case linkActive(LinkID)
+    /// Something that is no message came at this time: a WebSocket ping or pong. It shows that the server lives.
+    case linkActive(LinkID, atMs: Int64)
     /// Bytes came that are no message. The link is dropped.
     case malformed(LinkID, reason: String)
     /// A message that cannot be sent (too large); the call with this id fails, the link stays.
     case unsendable(id: UInt32, HoldfastError)
-    /// Close the link and stay away until `wake`; the run can be resumed within its window.
-    case sleep
+    /// Close the link and stay away until `wake`; the run can be resumed within its window. `reconnecting` tells the
+    /// reason.
+    case sleep(HoldfastError)
     /// Come back after `sleep`.
     case wake
+    /// End without a goodbye: the server holds the seat until the resume window is over.
+    case stop
     /// Time has passed: at least the last `armDeadline`. Early and needless ones are harmless.
     case deadline
 }

@@ -32,7 +32,7 @@ extension ClientMachine {
         effects.append(.complete(id, .success(.ok(Ok()))))
     }
 
-    mutating func sleep() {
+    mutating func sleep(_ reason: HoldfastError) {
         switch phase {
         case .idle, .asleep, .closing: return
         case .awaitingToken, .opening, .handshaking, .awaitingTokenOnLink, .online, .backingOff: break
@@ -42,7 +42,7 @@ extension ClientMachine {
         phase = .asleep
         if isTold, !isAway {
             isAway = true
-            deliver(.reconnecting(.network("asleep")))
+            deliver(.reconnecting(reason))
         }
         giveUpAtMs = nil
         attempt = 0

@@ -138,13 +138,14 @@ public struct ClientMachine: Sendable {
         case .linkOpened(let link): linkOpened(link, nowMs: nowMs)
         case .linkClosed(let link, let reason): linkClosed(link, reason: reason, nowMs: nowMs)
         case .received(let link, let message): received(message, on: link, nowMs: nowMs)
-        case .linkActive(let link): if phase.link == link { sign(nowMs: nowMs) }
+        case .linkActive(let link, let atMs): if phase.link == link, atMs > lastReceivedMs { sign(nowMs: atMs) }
         case .malformed(let link, let reason):
             guard phase.link == link else { break }
             drop(.network("unreadable message: \(reason)"), nowMs: nowMs, rotates: false)
         case .unsendable(let id, let error): refuse(id, error)
-        case .sleep: sleep()
+        case .sleep(let reason): sleep(reason)
         case .wake: if phase == .asleep { beginAttempt(nowMs: nowMs) }
+        case .stop: if phase != .idle { end(.network("stopped")) }
         case .deadline: timePassed(nowMs: nowMs)
         }
         arm()
