@@ -47,6 +47,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private var hooks: [() -> Void] = []
     private var dirty: ContiguousArray<SocketChannel> = []
     private(set) var acceptsHandles = true
+    /// System calls that sent something or tried to, since the start.
+    var writeCalls: UInt64 = 0
     /// Scratch memory for one read; valid only within one callback.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
     /// Scratch memory for TLS plaintext in both directions; valid only within one callback.

@@ -330,6 +330,7 @@ final class SocketChannel: LoopResource, @unchecked Sendable {
             var message = msghdr()
             message.msg_iov = loop.vectors.baseAddress
             message.msg_iovlen = used
+            loop.writeCalls &+= 1
             let count = sendmsg(socket, &message, Int32(MSG_NOSIGNAL))
             if count > 0 { queue.consume(count) }
             if count == offered { continue }

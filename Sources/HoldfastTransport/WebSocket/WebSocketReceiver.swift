@@ -32,6 +32,35 @@ protocol WebSocketReceiverSink: AnyObject {
     func receiverFound(fault: WebSocketFault)
 }
 
+/// What stands in a close frame (RFC 6455, 5.5.1 and 7.4).
+struct CloseFrame: Equatable {
+    /// 1005: no code.
+    let code: UInt16
+    let reason: String
+
+    struct Bad: Error, Equatable {
+        let fault: WebSocketFault
+    }
+
+    static func parse(_ payload: UnsafeRawBufferPointer) -> Result<CloseFrame, Bad> {
+        guard !payload.isEmpty else { return .success(CloseFrame(code: 1005, reason: "")) }
+        guard payload.count >= 2 else { return .failure(Bad(fault: .protocolError)) }
+        let code = UInt16(payload[0]) << 8 | UInt16(payload[1])
+        guard isAllowed(code) else { return .failure(Bad(fault: .protocolError)) }
+        guard let reason = String(validating: payload.dropFirst(2), as: UTF8.self) else {
+            return .failure(Bad(fault: .invalidUTF8))
+        }
+        return .success(CloseFrame(code: code, reason: reason))
+    }
+
+    private static func isAllowed(_ code: UInt16) -> Bool {
+        switch code {
+        case 1000...1003, 1007...1014, 3000...4999: true
+        default: false
+        }
+    }
+}
+
 /// Takes a peer's bytes apart into messages, over wslay's event API. Sends nothing: what wslay would answer is thrown away and
 /// left to the owner. No socket, no clock. Loop-confined.
 ///
@@ -53,7 +82,8 @@ final class WebSocketReceiver {
     private var frameIsLast = true
     private var framePayload = 0
     private var isTooLarge = false
-    private var closeReason = ""
+    /// What came of a close frame's payload.
+    private var closePayload: [UInt8]?
     private var isFeeding = false
     /// A fault or a close frame came: all further bytes are dropped.
     private(set) var isDone = false
@@ -119,9 +149,13 @@ final class WebSocketReceiver {
         isFeeding = false
         guard !isDone else { return }
         discardAnswers()
-        if wslay_event_get_close_received(context) != 0 {
+        if let closePayload, closePayload.count == framePayload {
             isDone = true
-            sink?.receiverFound(close: wslay_event_get_status_code_received(context), reason: closeReason)
+            // wslay 1.1.1 takes close frames with one byte, does not always look at the reason, and knows no codes over 1011.
+            switch closePayload.withUnsafeBytes({ CloseFrame.parse($0) }) {
+            case .success(let frame): sink?.receiverFound(close: frame.code, reason: frame.reason)
+            case .failure(let error): sink?.receiverFound(fault: error.fault)
+            }
         } else if result != 0 || isTooLarge || wslay_event_get_read_enabled(context) == 0 {
             isDone = true
             sink?.receiverFound(fault: isTooLarge ? .messageTooLarge : faultOfAnswer())
@@ -166,6 +200,8 @@ final class WebSocketReceiver {
 
     private func frameStarted(_ frame: wslay_event_on_frame_recv_start_arg) {
         frameIsControl = frame.opcode & 8 != 0
+        framePayload = Int(clamping: frame.payload_length)
+        if frame.opcode == 8 { closePayload = [] }
         guard !frameIsControl else { return }
         if frame.opcode != 0 {
             messageKind = frame.opcode == 1 ? .text : .binary
@@ -173,7 +209,6 @@ final class WebSocketReceiver {
         }
         whole = UnsafeRawBufferPointer(start: nil, count: 0)
         frameIsLast = frame.fin != 0
-        framePayload = Int(clamping: frame.payload_length)
         if framePayload > maxMessageBytes - message.count {
             isTooLarge = true
             wslay_event_shutdown_read(context)
@@ -181,8 +216,9 @@ final class WebSocketReceiver {
     }
 
     private func chunkCame(_ chunk: wslay_event_on_frame_recv_chunk_arg) {
-        guard !frameIsControl, !isTooLarge else { return }
         let bytes = UnsafeRawBufferPointer(start: chunk.data, count: chunk.data_length)
+        closePayload?.append(contentsOf: bytes)
+        guard !frameIsControl, !isTooLarge else { return }
         if frameIsLast && message.isEmpty && bytes.count == framePayload {
             whole = bytes
             return
@@ -196,11 +232,6 @@ final class WebSocketReceiver {
         switch wslay_opcode(UInt32(arg.opcode)) {
         case WSLAY_PING:
             sink?.receiverFound(ping: UnsafeRawBufferPointer(start: arg.msg, count: arg.msg_length))
-        case WSLAY_CONNECTION_CLOSE:
-            if arg.msg_length > 2, let start = arg.msg {
-                closeReason = String(
-                    decoding: UnsafeBufferPointer(start: start + 2, count: arg.msg_length - 2), as: UTF8.self)
-            }
         case WSLAY_TEXT_FRAME, WSLAY_BINARY_FRAME:
             if message.isEmpty {
                 sink?.receiverFound(message: whole, kind: messageKind)
