@@ -29,7 +29,7 @@ const STARTS = [[500, 130], [500, 870], [130, 500], [870, 500], [762, 238], [238
 /** The state before frame 1. `players` in seat order, `seconds` of play. */
 export function createState({ seed, players, seconds }) {
   const random = new LockstepRandom(seed);
-  const state = { tick: 0, random: random.state, length: seconds * FRAME_RATE, pucks: [], sparks: [] };
+  const state = { tick: 0, random: random.state, length: seconds * FRAME_RATE, made: 0, pucks: [], sparks: [] };
   for (const { id, online } of players) addPuck(state, id, online);
   for (let n = 0; n < 10; n++) dropSpark(state, random, 1);
   state.random = random.state;
@@ -216,8 +216,8 @@ function scatter(state, puck, count, random) {
     const away = direction(random.below(2001) - 1000, random.below(2001) - 1000);
     const speed = 4000 + random.below(5000);
     state.sparks.push({
-      x: puck.x, y: puck.y, vx: divide(away.x * speed, UNIT), vy: divide(away.y * speed, UNIT), worth: 1,
-      fresh: FRESH_FRAMES,
+      id: ++state.made, x: puck.x, y: puck.y, vx: divide(away.x * speed, UNIT), vy: divide(away.y * speed, UNIT),
+      worth: 1, fresh: FRESH_FRAMES,
     });
   }
 }
@@ -254,7 +254,7 @@ function dropSpark(state, random, worth) {
   const x = inner ? 430 + random.below(141) : 50 + random.below(901);
   const y = inner ? 430 + random.below(141) : 50 + random.below(901);
   const covered = BUMPERS.some((one) => distanceWithin(x - one.x, y - one.y, one.radius + 24) >= 0);
-  if (!covered) state.sparks.push({ x: x * UNIT, y: y * UNIT, vx: 0, vy: 0, worth, fresh: 0 });
+  if (!covered) state.sparks.push({ id: ++state.made, x: x * UNIT, y: y * UNIT, vx: 0, vy: 0, worth, fresh: 0 });
 }
 
 // ------------------------------------------------------------------------------------------------ whole numbers only
@@ -293,14 +293,14 @@ const PUCK_FIELDS = [
   "slot", "x", "y", "vx", "vy", "fx", "fy", "ax", "ay", "dash", "dashing", "cooldown", "stun", "immune", "score",
   "online",
 ];
-const SPARK_FIELDS = ["x", "y", "vx", "vy", "worth", "fresh"];
+const SPARK_FIELDS = ["id", "x", "y", "vx", "vy", "worth", "fresh"];
 const VERSION = 1;
 
 /** The whole state as bytes: int32 little endian, ids as length and UTF-8. */
 export function serialize(state) {
   const ids = state.pucks.map(({ id }) => new TextEncoder().encode(id));
   const idBytes = ids.reduce((sum, id) => sum + 4 + id.length, 0);
-  const numbers = 6 + state.pucks.length * PUCK_FIELDS.length + state.sparks.length * SPARK_FIELDS.length;
+  const numbers = 7 + state.pucks.length * PUCK_FIELDS.length + state.sparks.length * SPARK_FIELDS.length;
   const bytes = new Uint8Array(numbers * 4 + idBytes);
   const view = new DataView(bytes.buffer);
   let at = 0;
@@ -308,7 +308,8 @@ export function serialize(state) {
     view.setInt32(at, value, true);
     at += 4;
   };
-  [VERSION, state.tick, state.random, state.length, state.pucks.length, state.sparks.length].forEach(put);
+  const { tick, random, length, made, pucks, sparks } = state;
+  [VERSION, tick, random, length, made, pucks.length, sparks.length].forEach(put);
   state.pucks.forEach((puck, index) => {
     put(ids[index].length);
     bytes.set(ids[index], at);
@@ -328,7 +329,7 @@ export function restore(bytes) {
     return view.getInt32(at - 4, true);
   };
   if (take() !== VERSION) throw new RangeError("a snapshot of another version");
-  const state = { tick: take(), random: take() >>> 0, length: take(), pucks: [], sparks: [] };
+  const state = { tick: take(), random: take() >>> 0, length: take(), made: take(), pucks: [], sparks: [] };
   const [pucks, sparks] = [take(), take()];
   if (pucks < 0 || pucks > SEATS || sparks < 0 || sparks > 4 * SPARKS_AT_MOST) throw new RangeError("not a snapshot");
   for (let n = 0; n < pucks; n++) {
