@@ -64,7 +64,7 @@ async def test_the_other_kind_of_frame(hf):
     'holdfast.proto: "A frame of the other kind (binary on a JSON connection): 11."'
     c = await hf.player()
     other = BINARY if c.encoding == "json" else TEXT
-    text = wire(c, {"id": 500, "ping": {}})
+    text = messages.encode("protobuf" if c.encoding == "json" else "json", {"id": 500, "ping": {}})
     c.pending[500] = ("raw", {})
     c.may_answer_unasked = True
     c.send_bytes(text, opcode=other)

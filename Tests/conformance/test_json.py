@@ -76,12 +76,10 @@ async def test_int32_out_of_range(hf, body):
     '{"id":7,"createRoom":{"room":{"maxPlayerCount":2,"type":"t","hidden":1}}}',
     '{"id":7,"createRoom":{"room":{"maxPlayerCount":2,"type":"t","matchParams":[]}}}',
     '{"id":7,"createRoom":{"room":{"maxPlayerCount":2,"type":"t","matchParams":{"a":1}}}}',
-    '{"id":7,"createRoom":{"room":{"maxPlayerCount":2,"type":"t","matchParams":{"a":null}}}}',
     '{"id":7,"createRoom":{"room":[]}}', '{"id":7,"createRoom":[]}', '{"id":7,"createRoom":"x"}', '{"id":7,"createRoom":5}',
     '{"id":7,"createRoom":true}', '{"id":-1,"ping":{}}', '{"id":4294967296,"ping":{}}', '{"id":"x","ping":{}}',
     '{"id":7,"sendCustomMessage":{"msg":"x","type":1,"receivers":"abc"}}',
     '{"id":7,"sendCustomMessage":{"msg":"x","type":1,"receivers":[1]}}',
-    '{"id":7,"sendCustomMessage":{"msg":"x","type":1,"receivers":[null]}}',
     '{"id":7,"sendFrameInput":{"dataBytes":"not base64!"}}', '{"id":7,"sendFrameInput":{"dataBytes":5}}',
     '{"id":7,"sendFrameInput":{"data":"x","dataBytes":"eA=="}}'])
 async def test_wrong_types(hf, text):
@@ -133,7 +131,7 @@ async def test_bytes_after_the_value(hf, text):
 
 
 @pytest.mark.parametrize("text", [
-    "", " ", "{", "}", "[", "[]", "null", "true", "5", '"x"', "{}x", '{"id":7,}', '{"id":7 "ping":{}}', "{'id':7}", "{id:7}",
+    "", " ", "{", "}", "[", "[]", "true", "5", '"x"', "{}x", '{"id":7,}', '{"id":7 "ping":{}}', "{'id':7}", "{id:7}",
     '{"id":7,"ping":{}', '{"id":7,"ping":{"clientTime":}}', '{"id":7,"ping":{"a":tru}}', '{"id":7,"ping":{"a":"\x01"}}',
     '{"id":7,"ping":{"a":"\\x"}}', '{"id":7,"ping":{"a":"\\u12"}}', '/* c */{"id":7,"ping":{}}', '\ufeff{"id":7,"ping":{}}',
     '{"id":7,"ping":{"a":01}}', '{"id":7,"ping":{"a":.5}}', '{"id":7,"ping":{"a":1.}}', '{"id":7,"ping":{"a":-}}', '{"":{}',
