@@ -22,7 +22,9 @@ final class ClientCore: Sendable {
         var timer: (any ClientTimer)?
         /// The application wants no link for now.
         var isSuspended = false
-        /// The events' reader is behind.
+        /// The reader of `events` is behind.
+        var isBufferFull = false
+        /// Asleep until the application has caught up.
         var isFull = false
     }
 
@@ -70,7 +72,7 @@ final class ClientCore: Sendable {
 
     /// The buffer of events; it is made, and begins to fill, when it is asked for first.
     func events() -> EventBuffer {
-        let fresh = EventBuffer(capacity: eventCapacity) { [weak self] in self?.drained() }
+        let fresh = EventBuffer(capacity: eventCapacity) { [weak self] in self?.caughtUp(isBufferDrained: true) }
         return state.withLock { state in
             let buffer = state.events ?? fresh
             state.events = buffer
@@ -110,18 +112,21 @@ final class ClientCore: Sendable {
     /// resume brings it again.
     private func isFull() -> Bool {
         let (buffer, waiting) = state.withLock { ($0.events, $0.outcalls.count) }
-        guard waiting >= eventCapacity || buffer?.isFull() == true else { return false }
+        let isBufferFull = buffer?.isFull() == true
+        guard isBufferFull || waiting >= eventCapacity else { return false }
         step { state in
             state.isFull = true
-            let reason = HoldfastError(code: .slowConsumer, message: "\(eventCapacity) events are not read yet")
+            if isBufferFull { state.isBufferFull = true }
+            let reason = HoldfastError(code: .slowConsumer, message: "\(eventCapacity) events are not taken yet")
             state.machine.handle(.sleep(reason), nowMs: state.nowMs, into: &state.effects)
         }
         return true
     }
 
-    private func drained() {
+    private func caughtUp(isBufferDrained: Bool) {
         step { state in
-            guard state.isFull, state.outcalls.count < eventCapacity else { return }
+            if isBufferDrained { state.isBufferFull = false }
+            guard state.isFull, !state.isBufferFull, state.outcalls.count <= eventCapacity / 2 else { return }
             state.isFull = false
             if !state.isSuspended { state.machine.handle(.wake, nowMs: state.nowMs, into: &state.effects) }
         }
@@ -252,11 +257,11 @@ final class ClientCore: Sendable {
     private func runOutcalls() {
         let list = state.withLock { $0.outcalls }
         for work in list { work() }
-        let isMore = state.withLock { state in
+        let (isMore, isWaitedFor) = state.withLock { state in
             state.outcalls.removeFirst(list.count)
-            return !state.outcalls.isEmpty
+            return (!state.outcalls.isEmpty, state.isFull)
         }
         if isMore { transport.submit { [self] in runOutcalls() } }
-        drained()
+        if isWaitedFor { caughtUp(isBufferDrained: false) }
     }
 }

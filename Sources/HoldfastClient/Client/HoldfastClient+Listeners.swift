@@ -113,7 +113,7 @@ extension HoldfastClient {
         _ onSuccess: @escaping @Sendable (Value) -> Void, _ onFailure: @escaping Failure
     ) {
         call(body) { reply in
-            do {
+            do throws(HoldfastError) {
                 onSuccess(try convert(try reply.get()))
             } catch {
                 onFailure(error)
