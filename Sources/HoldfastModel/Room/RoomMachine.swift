@@ -139,7 +139,7 @@ struct RoomMachine: Sendable {
     /// Why a claim cannot be granted, in the order of errors.md.
     private func refusal(of seating: Seating) -> ErrorReply? {
         if bans.contains(seating.player.id) { return ErrorReply(.bannedFromRoom, "you are banned from this room") }
-        if !config.password.isEmpty, config.password != seating.password {
+        if !config.password.isEmpty, ExactText(config.password) != ExactText(seating.password) {
             return ErrorReply(.wrongPassword, "joinRoom.password is not this room's")
         }
         if seating.asSpectator {
