@@ -252,6 +252,7 @@ async def test_not_told_of_its_own_absence(hf):
     await hf.room(a, b, c)
     b.drop()
     await a.event("playerOffline")
+    await c.event("playerOffline")
     c.drop()
     await a.event("playerOffline")
     reply = await b.resume()
