@@ -109,10 +109,7 @@ function listen(client) {
     phase = "home";
     saved.inRoom = code !== 5 && saved.inRoom;
     showScreen("home");
-    if (code === 5) showGone("Playing in another tab", "This player was opened again elsewhere.", "Play here as someone new", () => {
-      sessionStorage.removeItem("scatter.player");
-      location.search = "";
-    });
+    if (code === 5) showGone("Playing in another tab", "This player was opened again elsewhere.", "Be someone new", renew);
     else showGone("The link is lost", message || "The server cannot be reached.", "Connect again", again);
   });
   client.on("roundTrip", ({ roundTripMs }) => showLink(client.state, roundTripMs));
@@ -147,6 +144,11 @@ function listen(client) {
   });
 }
 
+function renew() {
+  sessionStorage.removeItem("scatter.player");
+  location.search = "";
+}
+
 /** Does `act` connected, and shows what goes wrong. */
 async function enter(act) {
   try {
@@ -171,14 +173,16 @@ function complain(error) {
 // ----------------------------------------------------------------------------------------------------- rooms and lobby
 
 const roomConfig = () => ({
-  maxPlayerCount: SEATS, type: roomType, name: `${saved.name || "Guest"}’s arena`, frameRate: FRAME_RATE, allowLateJoin: true,
-  maxSpectatorCount: 50, customProperties: JSON.stringify({ seconds }),
+  maxPlayerCount: SEATS, type: roomType, name: `${saved.name || "Guest"}’s arena`, frameRate: FRAME_RATE,
+  allowLateJoin: true, maxSpectatorCount: 50, customProperties: JSON.stringify({ seconds }),
 });
 const playerConfig = () => ({ customProperties: JSON.stringify({ name: saved.name || "Guest" }) });
 
 const match = async () => adopt(await client.matchRoom(roomConfig(), { player: playerConfig() }));
 const create = async () => adopt(await client.createRoom(roomConfig(), playerConfig()));
-const join = async (id, asSpectator = false) => adopt(await client.joinRoom(id, { asSpectator, player: playerConfig() }));
+const join = async (id, asSpectator = false) => {
+  adopt(await client.joinRoom(id, { asSpectator, player: playerConfig() }));
+};
 
 /** Stands in a room, by a call or because `connected` says so. */
 function adopt({ room, frameSync, snapshot, alreadyIn }) {
