@@ -86,8 +86,9 @@ async def whole_match(run):
     await asyncio.sleep(0.6)
     await run.picture(ada, "desktop-result")
     stats = await ada.evaluate("window.__demo.stats")
-    print(f"  one state {final} in three pages, {compared} frames compared, {made_up} made up for, "
-          f"input to frame {stats['delay']:.0f} ms, jitter {stats['jitter']:.1f} ms, round trip {stats['roundTripMs']:.1f} ms")
+    print(f"  one state {final} in three pages, {compared} frames compared, {made_up} made up for; "
+          f"input to frame {stats['delay']:.0f} ms, jitter {stats['jitter']:.1f} ms, "
+          f"round trip {stats['roundTripMs']:.1f} ms")
     return [ada, bo, eve]
 
 
@@ -117,7 +118,7 @@ async def by_hand(run):
     await ada.click("#start")
     for page in (ada, bo):
         await page.until("window.__demo.phase === 'playing'", 10)
-    await asyncio.sleep(0.7)
+    await ada.until("window.__demo.frame >= 38", 10)
     await run.picture(ada, "desktop-countdown")
     await ada.until(f"window.__demo.frame > {COUNTDOWN + 5}", 10)
     own = f"window.__demo.state.pucks.find((puck) => puck.id === 'h1-{run.room}')"
@@ -182,6 +183,18 @@ async def replaced(run):
     return [first, second]
 
 
+async def desync(run):
+    """A page that computes something else is found out by its hash, and everyone is told."""
+    ada = await run.page("d1", "Ada", auto=1, seconds=10)
+    bo = await run.page("d2", "Bo", auto=1, seconds=10)
+    await bo.until(f"window.__demo.frame > {COUNTDOWN}", 30)
+    check(await ada.evaluate("window.__demo.inStep"), "out of step from the start")
+    await bo.evaluate("window.__demo.state.pucks[0].score += 1")
+    for page in (ada, bo):
+        await page.until("!window.__demo.inStep", 10)
+    return [ada, bo]
+
+
 async def no_overflow(run):
     """Nothing is wider than the screen on a phone, on any screen."""
     page = await run.page("o", "Max", phone=True)
@@ -189,10 +202,14 @@ async def no_overflow(run):
         wide = await page.evaluate(f"""(() => {{
             document.body.dataset.screen = "{screen}";
             for (const one of document.querySelectorAll("[data-for]")) one.hidden = one.dataset.for !== "{screen}";
-            return document.documentElement.scrollWidth;
+            document.getElementById("ready").hidden = true; // it and "start" are never both there
+            const section = document.querySelector('[data-for="{screen}"]');
+            const edge = section.getBoundingClientRect().right + 0.5;
+            const over = [...section.querySelectorAll("button, input, .card, dd, h1, li")]
+                .filter((one) => one.getBoundingClientRect().right > edge).map((one) => one.outerHTML.slice(0, 60));
+            return [document.documentElement.scrollWidth, over];
         }})()""")
-        await run.picture(page, f"phone-width-{screen}")
-        check(wide <= 375, f"{screen} is {wide} wide")
+        check(wide[0] <= 375 and not wide[1], f"{screen} is {wide} wide")
     return [page]
 
 
@@ -207,7 +224,7 @@ async def main():
         os.makedirs(options.pictures, exist_ok=True)
     failed = False
     async with Browser(options.chromium) as browser:
-        for scenario in (whole_match, by_hand, replaced, no_overflow):
+        for scenario in (whole_match, by_hand, replaced, desync, no_overflow):
             if options.only and scenario.__name__ != options.only:
                 continue
             began = time.monotonic()

@@ -1,4 +1,6 @@
-"""Drives Debian's Chromium over the DevTools protocol: pages, clicks, keys, pictures. Needs the `websockets` package."""
+"""Drives Debian's Chromium over the DevTools protocol: pages, clicks, keys, pictures.
+
+Needs the `websockets` package."""
 import asyncio
 import base64
 import json
@@ -43,8 +45,8 @@ class Page:
             await asyncio.sleep(0.05)
 
     async def size(self, width, height, phone=False):
-        await self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if phone else 1,
-                        mobile=phone)
+        await self.send("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                        deviceScaleFactor=2 if phone else 1, mobile=phone)
         await self.send("Emulation.setTouchEmulationEnabled", enabled=phone, maxTouchPoints=2 if phone else 1)
 
     async def click(self, selector):
@@ -54,8 +56,8 @@ class Page:
             const box = document.querySelector({json.dumps(selector)}).getBoundingClientRect();
             return box.width && [box.left + box.width / 2, box.top + box.height / 2];
         }})()""", 10)
-        top = await self.evaluate(f"document.elementFromPoint({place[0]}, {place[1]})?.closest({json.dumps(selector)}) !== null")
-        if not top:
+        under = f"document.elementFromPoint({place[0]}, {place[1]})"
+        if not await self.evaluate(f"Boolean({under}?.closest({json.dumps(selector)}))"):
             raise Failure(f"{self.name}: {selector} cannot be clicked, something lies over it")
         for kind in ("mousePressed", "mouseReleased"):
             await self.send("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
@@ -90,8 +92,9 @@ class Browser:
     async def __aenter__(self):
         self.folder = tempfile.mkdtemp(prefix="holdfast-chromium-")
         self.process = await asyncio.create_subprocess_exec(
-            self.program, "--headless=new", "--remote-debugging-port=0", f"--user-data-dir={self.folder}", "--no-sandbox",
-            "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--mute-audio",
+            self.program, "--headless=new", "--remote-debugging-port=0", f"--user-data-dir={self.folder}",
+            "--no-sandbox", "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+            "--mute-audio",
             "--disable-background-timer-throttling", "--disable-renderer-backgrounding",
             "--disable-backgrounding-occluded-windows", "--disable-background-networking", "about:blank",
             stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE)

@@ -12,7 +12,10 @@ class FakeSocket {
     FakeSocket.all.push(this);
     queueMicrotask(() => this.onopen());
   }
-  send(text) { this.sent.push(JSON.parse(text)); }
+  send(text) {
+    this.sent.push(JSON.parse(text));
+    if (this.sent.at(-1).disconnect) this.close();
+  }
   close() { queueMicrotask(() => this.onclose({ code: 1000, reason: "" })); }
   say(message) { this.onmessage({ data: JSON.stringify(message) }); }
 }

@@ -108,8 +108,11 @@ function listen(client) {
     const again = () => enter(() => null);
     phase = "home";
     saved.inRoom = code !== 5 && saved.inRoom;
+    game.end();
     showScreen("home");
-    if (code === 5) showGone("Playing in another tab", "This player was opened again elsewhere.", "Be someone new", renew);
+    refresh();
+    const elsewhere = "This player was opened again elsewhere.";
+    if (code === 5) showGone("Playing in another tab", elsewhere, "Be someone new", renew);
     else showGone("The link is lost", message || "The server cannot be reached.", "Connect again", again);
   });
   client.on("roundTrip", ({ roundTripMs }) => showLink(client.state, roundTripMs));

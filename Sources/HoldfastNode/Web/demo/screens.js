@@ -162,8 +162,9 @@ export function showResult(state, { me, name, hash, watching }) {
   $("resultTitle").textContent = !order.length ? "Nobody left"
     : best.length > 1 ? (won ? "A tie, with you" : "A tie")
       : won ? "You win!" : `${name(best[0].id)} wins`;
-  $("podium").replaceChildren(...order.map(({ id, slot, score }, index) => make(
-    "li", `seat-${slot}`, make("em", "", String(index + 1)), make("i"),
+  const rank = (score) => 1 + order.filter((other) => other.score > score).length;
+  $("podium").replaceChildren(...order.map(({ id, slot, score }) => make(
+    "li", `seat-${slot} ${rank(score) === 1 ? "best" : ""}`, make("em", "", String(rank(score))), make("i"),
     make("span", "", id === me ? `${name(id)} (you)` : name(id)), make("b", "", String(score)))));
   $("resultHash").textContent = `state ${hash}`;
   $("again").textContent = watching ? "Back to the room" : "Play again";

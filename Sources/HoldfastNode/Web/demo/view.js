@@ -79,9 +79,11 @@ export class View {
       context.arc(500, 500, radius, 0, 7);
       context.stroke();
     }
-    context.lineWidth = 10;
-    context.strokeStyle = "rgba(111, 140, 255, 0.16)";
-    context.strokeRect(5, 5, ARENA - 10, ARENA - 10);
+    context.lineWidth = 5;
+    context.strokeStyle = "rgba(111, 140, 255, 0.3)";
+    context.beginPath();
+    context.roundRect(2, 2, ARENA - 4, ARENA - 4, (17 * ARENA) / this.canvas.clientWidth);
+    context.stroke();
   }
 
   #notice({ kind, slot, by, x, y, worth, lost }, pose, me) {
@@ -226,7 +228,10 @@ export class View {
     context.globalAlpha = online ? 0.9 : 0.5;
     context.fillStyle = "#dbe3f5";
     const above = y > ARENA - 90 ? -1 : 1;
-    context.fillText(online ? name : `${name} · away`, x, y + above * (PUCK_RADIUS + 14 + size * 0.7));
+    const text = online ? name : `${name} · away`;
+    const half = context.measureText(text).width / 2 + 8;
+    const middle = Math.min(ARENA - half, Math.max(half, x));
+    context.fillText(text, middle, y + above * (PUCK_RADIUS + 14 + size * 0.7));
     context.globalAlpha = 1;
   }
 
