@@ -231,8 +231,9 @@ async def main():
             run = Run(browser, options.url.rstrip("/"), options.pictures)
             try:
                 pages = await asyncio.wait_for(scenario(run), 150)
-                errors = [f"{page.name}: {error}" for page in pages for error in page.errors]
-                check(not errors, f"errors in the console: {errors[:5]}")
+                errors = [f"{page.name}: {error}" for page in pages
+                          for error in page.errors + await page.evaluate("window.__demo.complaints")]
+                check(not errors, f"something went wrong on the way: {errors[:5]}")
                 print(f"ok {scenario.__name__} ({time.monotonic() - began:.0f} s)", flush=True)
             except (Failure, TimeoutError) as error:
                 failed = True

@@ -44,10 +44,11 @@ let lastSent = null; // controls as the others know them
 let sentSinceFrame = 0;
 let resumed = null; // of the resume that we are catching up from
 let inStep = true;
+const complaints = []; // what was shown as going wrong, the last of it
 let roundEnded = 0; // frames since the round was over
 
 const game = new Game({
-  report: (tick, hash) => client.reportFrameHash(tick, hashBytes(hash)),
+  report: (tick, hash) => { if (!client.isSpectator) client.reportFrameHash(tick, hashBytes(hash)); },
   keep: (tick, state) => { if (client.isOwner) client.putSnapshot(tick, state()).catch(complain); },
 });
 const preview = { game: new Game(), view: new View($("preview")), debt: 0 };
@@ -170,6 +171,8 @@ function complain(error) {
     notOwner: "Only the owner can do that.", roomFull: "That room is full.", roomNotFound: "There is no such room.",
     rateLimited: "A little slower, please.", bannedFromRoom: "You cannot come back to that room.",
   };
+  complaints.push(`${error.name} ${error.message}`);
+  if (complaints.length > 50) complaints.shift();
   toast(plain[error.name] ?? error.message, "bad");
 }
 
@@ -364,6 +367,7 @@ window.__demo = {
   get state() { return game.state; },
   get resumes() { return stats.resumes; },
   get inStep() { return inStep; },
+  complaints,
   get room() { return client?.room?.id ?? ""; },
   get stats() {
     const { delay, jitter, caughtUp } = stats;
