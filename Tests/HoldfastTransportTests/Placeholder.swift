@@ -1,4 +1,0 @@
-import Testing
-@testable import HoldfastTransport
-
-@Test func placeholder() {}
