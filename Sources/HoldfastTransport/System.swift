@@ -1,3 +1,4 @@
+internal import CUV  // in release builds `timeval` is seen as its
 internal import Glibc
 
 /// The time of day, which people may set; for spans of time there is the loop's clock.
