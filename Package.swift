@@ -22,7 +22,7 @@ let package = Package(
         .systemLibrary(name: "CWSlay"),
         .systemLibrary(name: "CHTTPParser"),
         .systemLibrary(name: "COpenSSL"),
-        .target(name: "HoldfastProtocol", swiftSettings: strict),
+        .target(name: "HoldfastProtocol", exclude: ["holdfast.proto"], swiftSettings: strict),
         .target(name: "HoldfastModel", dependencies: ["HoldfastProtocol"], swiftSettings: strict),
         .target(name: "HoldfastReplication", dependencies: ["HoldfastProtocol"], swiftSettings: strict),
         .target(

@@ -11,8 +11,9 @@ public protocol WireMessage: Equatable, Sendable {
 public protocol WireOneof: Equatable, Sendable {
     /// Shows the alternative that is present.
     func write<V: FieldVisitor>(_ visitor: inout V) throws(WireError)
-    /// Reads the alternative that the visitor's present field names; nil when it names none of them.
-    static func read<V: FieldVisitor>(_ visitor: inout V) throws(WireError) -> Self?
+    /// Reads the alternative that the visitor's present field names; false when it names none of them. A message that
+    /// is already `present` as the same alternative goes on being read, as Protobuf merges.
+    static func read<V: FieldVisitor>(_ visitor: inout V, into present: inout Self?) throws(WireError) -> Bool
 }
 
 /// One encoding in one direction. `field` shows a plain field (proto3: absent means default), `envelope` one that
@@ -40,13 +41,35 @@ public protocol FieldVisitor {
     mutating func member(_ number: Int, _ name: StaticString, _ value: inout String) throws(WireError)
     mutating func member(_ number: Int, _ name: StaticString, _ value: inout [UInt8]) throws(WireError)
     /// Whether a reader's present field is this one; always false for a writer.
-    func matches(_ number: Int, _ name: StaticString) -> Bool
+    mutating func matches(_ number: Int, _ name: StaticString) throws(WireError) -> Bool
 }
 
 /// Why bytes are not a message: what stands in the error 11 that answers them.
 public struct WireError: Error, Equatable, Sendable {
-    /// For a developer to read: names the field, what was expected and what came.
-    public var message: String
+    /// The path of the field, as `createRoom.room.maxPlayerCount` or `frames.frames[2].id`; empty when it is the whole
+    /// message.
+    public private(set) var field: String
+    /// What was expected and what came.
+    public let detail: String
 
-    public init(_ message: String) { self.message = message }
+    /// For a developer to read: names the field, what was expected and what came.
+    public var message: String { field.isEmpty ? detail : "\(field): \(detail)" }
+
+    public init(_ message: String) {
+        field = ""
+        detail = message
+    }
+
+    public init(field: String, _ detail: String) {
+        self.field = field
+        self.detail = detail
+    }
+
+    /// The same fault, seen from the message one level up.
+    func inside(_ name: StaticString, _ index: Int? = nil) -> WireError {
+        var outer = self
+        let own = index.map { "\(name)[\($0)]" } ?? "\(name)"
+        outer.field = field.isEmpty ? own : "\(own).\(field)"
+        return outer
+    }
 }

@@ -1,1 +1,3 @@
-print("holdfast")
+internal import Foundation
+
+exit(await Program.run(Array(CommandLine.arguments.dropFirst())))

@@ -89,163 +89,227 @@ public struct ClientMessage: WireMessage {
             }
         }
 
-        public static func read<V: FieldVisitor>(_ visitor: inout V) throws(WireError) -> Self? {
-            if visitor.matches(2, "connect") {
+        public static func read<V: FieldVisitor>(_ visitor: inout V, into present: inout Self?) throws(WireError)
+            -> Bool
+        {
+            if try visitor.matches(2, "connect") {
                 var value = Connect()
+                if case .connect(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(2, "connect", &value)
-                return .connect(value)
+                present = .connect(value)
+                return true
             }
-            if visitor.matches(3, "disconnect") {
+            if try visitor.matches(3, "disconnect") {
                 var value = Disconnect()
+                if case .disconnect(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(3, "disconnect", &value)
-                return .disconnect(value)
+                present = .disconnect(value)
+                return true
             }
-            if visitor.matches(4, "ping") {
+            if try visitor.matches(4, "ping") {
                 var value = Ping()
+                if case .ping(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(4, "ping", &value)
-                return .ping(value)
+                present = .ping(value)
+                return true
             }
-            if visitor.matches(10, "createRoom") {
+            if try visitor.matches(10, "createRoom") {
                 var value = CreateRoom()
+                if case .createRoom(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(10, "createRoom", &value)
-                return .createRoom(value)
+                present = .createRoom(value)
+                return true
             }
-            if visitor.matches(11, "matchRoom") {
+            if try visitor.matches(11, "matchRoom") {
                 var value = MatchRoom()
+                if case .matchRoom(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(11, "matchRoom", &value)
-                return .matchRoom(value)
+                present = .matchRoom(value)
+                return true
             }
-            if visitor.matches(12, "cancelMatch") {
+            if try visitor.matches(12, "cancelMatch") {
                 var value = CancelMatch()
+                if case .cancelMatch(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(12, "cancelMatch", &value)
-                return .cancelMatch(value)
+                present = .cancelMatch(value)
+                return true
             }
-            if visitor.matches(13, "getRoomList") {
+            if try visitor.matches(13, "getRoomList") {
                 var value = GetRoomList()
+                if case .getRoomList(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(13, "getRoomList", &value)
-                return .getRoomList(value)
+                present = .getRoomList(value)
+                return true
             }
-            if visitor.matches(14, "joinRoom") {
+            if try visitor.matches(14, "joinRoom") {
                 var value = JoinRoom()
+                if case .joinRoom(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(14, "joinRoom", &value)
-                return .joinRoom(value)
+                present = .joinRoom(value)
+                return true
             }
-            if visitor.matches(15, "leaveRoom") {
+            if try visitor.matches(15, "leaveRoom") {
                 var value = LeaveRoom()
+                if case .leaveRoom(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(15, "leaveRoom", &value)
-                return .leaveRoom(value)
+                present = .leaveRoom(value)
+                return true
             }
-            if visitor.matches(16, "updateRoomProperties") {
+            if try visitor.matches(16, "updateRoomProperties") {
                 var value = UpdateRoomProperties()
+                if case .updateRoomProperties(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(16, "updateRoomProperties", &value)
-                return .updateRoomProperties(value)
+                present = .updateRoomProperties(value)
+                return true
             }
-            if visitor.matches(17, "updatePlayerCustomStatus") {
+            if try visitor.matches(17, "updatePlayerCustomStatus") {
                 var value = UpdatePlayerCustomStatus()
+                if case .updatePlayerCustomStatus(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(17, "updatePlayerCustomStatus", &value)
-                return .updatePlayerCustomStatus(value)
+                present = .updatePlayerCustomStatus(value)
+                return true
             }
-            if visitor.matches(18, "updatePlayerCustomProperties") {
+            if try visitor.matches(18, "updatePlayerCustomProperties") {
                 var value = UpdatePlayerCustomProperties()
+                if case .updatePlayerCustomProperties(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(18, "updatePlayerCustomProperties", &value)
-                return .updatePlayerCustomProperties(value)
+                present = .updatePlayerCustomProperties(value)
+                return true
             }
-            if visitor.matches(19, "kickRoomPlayer") {
+            if try visitor.matches(19, "kickRoomPlayer") {
                 var value = KickRoomPlayer()
+                if case .kickRoomPlayer(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(19, "kickRoomPlayer", &value)
-                return .kickRoomPlayer(value)
+                present = .kickRoomPlayer(value)
+                return true
             }
-            if visitor.matches(20, "transferRoomOwner") {
+            if try visitor.matches(20, "transferRoomOwner") {
                 var value = TransferRoomOwner()
+                if case .transferRoomOwner(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(20, "transferRoomOwner", &value)
-                return .transferRoomOwner(value)
+                present = .transferRoomOwner(value)
+                return true
             }
-            if visitor.matches(21, "dismissRoom") {
+            if try visitor.matches(21, "dismissRoom") {
                 var value = DismissRoom()
+                if case .dismissRoom(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(21, "dismissRoom", &value)
-                return .dismissRoom(value)
+                present = .dismissRoom(value)
+                return true
             }
-            if visitor.matches(22, "sendCustomMessage") {
+            if try visitor.matches(22, "sendCustomMessage") {
                 var value = SendCustomMessage()
+                if case .sendCustomMessage(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(22, "sendCustomMessage", &value)
-                return .sendCustomMessage(value)
+                present = .sendCustomMessage(value)
+                return true
             }
-            if visitor.matches(23, "startFrameSync") {
+            if try visitor.matches(23, "startFrameSync") {
                 var value = StartFrameSync()
+                if case .startFrameSync(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(23, "startFrameSync", &value)
-                return .startFrameSync(value)
+                present = .startFrameSync(value)
+                return true
             }
-            if visitor.matches(24, "sendFrameInput") {
+            if try visitor.matches(24, "sendFrameInput") {
                 var value = SendFrameInput()
+                if case .sendFrameInput(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(24, "sendFrameInput", &value)
-                return .sendFrameInput(value)
+                present = .sendFrameInput(value)
+                return true
             }
-            if visitor.matches(25, "stopFrameSync") {
+            if try visitor.matches(25, "stopFrameSync") {
                 var value = StopFrameSync()
+                if case .stopFrameSync(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(25, "stopFrameSync", &value)
-                return .stopFrameSync(value)
+                present = .stopFrameSync(value)
+                return true
             }
-            if visitor.matches(26, "getFrames") {
+            if try visitor.matches(26, "getFrames") {
                 var value = GetFrames()
+                if case .getFrames(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(26, "getFrames", &value)
-                return .getFrames(value)
+                present = .getFrames(value)
+                return true
             }
-            if visitor.matches(27, "reportFrameHash") {
+            if try visitor.matches(27, "reportFrameHash") {
                 var value = ReportFrameHash()
+                if case .reportFrameHash(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(27, "reportFrameHash", &value)
-                return .reportFrameHash(value)
+                present = .reportFrameHash(value)
+                return true
             }
-            if visitor.matches(28, "putSnapshot") {
+            if try visitor.matches(28, "putSnapshot") {
                 var value = PutSnapshot()
+                if case .putSnapshot(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(28, "putSnapshot", &value)
-                return .putSnapshot(value)
+                present = .putSnapshot(value)
+                return true
             }
-            if visitor.matches(40, "requestBattle") {
+            if try visitor.matches(40, "requestBattle") {
                 var value = RequestBattle()
+                if case .requestBattle(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(40, "requestBattle", &value)
-                return .requestBattle(value)
+                present = .requestBattle(value)
+                return true
             }
-            if visitor.matches(41, "cancelBattleRequest") {
+            if try visitor.matches(41, "cancelBattleRequest") {
                 var value = CancelBattleRequest()
+                if case .cancelBattleRequest(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(41, "cancelBattleRequest", &value)
-                return .cancelBattleRequest(value)
+                present = .cancelBattleRequest(value)
+                return true
             }
-            if visitor.matches(42, "acceptBattle") {
+            if try visitor.matches(42, "acceptBattle") {
                 var value = AcceptBattle()
+                if case .acceptBattle(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(42, "acceptBattle", &value)
-                return .acceptBattle(value)
+                present = .acceptBattle(value)
+                return true
             }
-            if visitor.matches(43, "rejectBattle") {
+            if try visitor.matches(43, "rejectBattle") {
                 var value = RejectBattle()
+                if case .rejectBattle(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(43, "rejectBattle", &value)
-                return .rejectBattle(value)
+                present = .rejectBattle(value)
+                return true
             }
-            if visitor.matches(44, "exitBattle") {
+            if try visitor.matches(44, "exitBattle") {
                 var value = ExitBattle()
+                if case .exitBattle(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(44, "exitBattle", &value)
-                return .exitBattle(value)
+                present = .exitBattle(value)
+                return true
             }
-            if visitor.matches(60, "joinSession") {
+            if try visitor.matches(60, "joinSession") {
                 var value = JoinSession()
+                if case .joinSession(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(60, "joinSession", &value)
-                return .joinSession(value)
+                present = .joinSession(value)
+                return true
             }
-            if visitor.matches(61, "leaveSession") {
+            if try visitor.matches(61, "leaveSession") {
                 var value = LeaveSession()
+                if case .leaveSession(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(61, "leaveSession", &value)
-                return .leaveSession(value)
+                present = .leaveSession(value)
+                return true
             }
-            if visitor.matches(62, "sendSignal") {
+            if try visitor.matches(62, "sendSignal") {
                 var value = SendSignal()
+                if case .sendSignal(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(62, "sendSignal", &value)
-                return .sendSignal(value)
+                present = .sendSignal(value)
+                return true
             }
-            if visitor.matches(63, "forceDisconnect") {
+            if try visitor.matches(63, "forceDisconnect") {
                 var value = ForceDisconnect()
+                if case .forceDisconnect(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(63, "forceDisconnect", &value)
-                return .forceDisconnect(value)
+                present = .forceDisconnect(value)
+                return true
             }
-            return nil
+            return false
         }
     }
 }

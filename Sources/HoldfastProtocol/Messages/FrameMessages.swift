@@ -110,18 +110,22 @@ public struct SendFrameInput: WireMessage {
             }
         }
 
-        public static func read<V: FieldVisitor>(_ visitor: inout V) throws(WireError) -> Self? {
-            if visitor.matches(1, "data") {
+        public static func read<V: FieldVisitor>(_ visitor: inout V, into present: inout Self?) throws(WireError)
+            -> Bool
+        {
+            if try visitor.matches(1, "data") {
                 var value = ""
                 try visitor.member(1, "data", &value)
-                return .data(value)
+                present = .data(value)
+                return true
             }
-            if visitor.matches(2, "dataBytes") {
+            if try visitor.matches(2, "dataBytes") {
                 var value: [UInt8] = []
                 try visitor.member(2, "dataBytes", &value)
-                return .dataBytes(value)
+                present = .dataBytes(value)
+                return true
             }
-            return nil
+            return false
         }
     }
 }
@@ -163,18 +167,22 @@ public struct FrameInput: WireMessage {
             }
         }
 
-        public static func read<V: FieldVisitor>(_ visitor: inout V) throws(WireError) -> Self? {
-            if visitor.matches(2, "data") {
+        public static func read<V: FieldVisitor>(_ visitor: inout V, into present: inout Self?) throws(WireError)
+            -> Bool
+        {
+            if try visitor.matches(2, "data") {
                 var value = ""
                 try visitor.member(2, "data", &value)
-                return .data(value)
+                present = .data(value)
+                return true
             }
-            if visitor.matches(3, "dataBytes") {
+            if try visitor.matches(3, "dataBytes") {
                 var value: [UInt8] = []
                 try visitor.member(3, "dataBytes", &value)
-                return .dataBytes(value)
+                present = .dataBytes(value)
+                return true
             }
-            return nil
+            return false
         }
     }
 }

@@ -114,218 +114,304 @@ public struct ServerMessage: WireMessage {
             }
         }
 
-        public static func read<V: FieldVisitor>(_ visitor: inout V) throws(WireError) -> Self? {
-            if visitor.matches(3, "error") {
+        public static func read<V: FieldVisitor>(_ visitor: inout V, into present: inout Self?) throws(WireError)
+            -> Bool
+        {
+            if try visitor.matches(3, "error") {
                 var value = ErrorReply()
+                if case .error(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(3, "error", &value)
-                return .error(value)
+                present = .error(value)
+                return true
             }
-            if visitor.matches(4, "ok") {
+            if try visitor.matches(4, "ok") {
                 var value = Ok()
+                if case .ok(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(4, "ok", &value)
-                return .ok(value)
+                present = .ok(value)
+                return true
             }
-            if visitor.matches(5, "connected") {
+            if try visitor.matches(5, "connected") {
                 var value = Connected()
+                if case .connected(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(5, "connected", &value)
-                return .connected(value)
+                present = .connected(value)
+                return true
             }
-            if visitor.matches(6, "pong") {
+            if try visitor.matches(6, "pong") {
                 var value = Pong()
+                if case .pong(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(6, "pong", &value)
-                return .pong(value)
+                present = .pong(value)
+                return true
             }
-            if visitor.matches(7, "disconnected") {
+            if try visitor.matches(7, "disconnected") {
                 var value = Disconnected()
+                if case .disconnected(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(7, "disconnected", &value)
-                return .disconnected(value)
+                present = .disconnected(value)
+                return true
             }
-            if visitor.matches(8, "serviceError") {
+            if try visitor.matches(8, "serviceError") {
                 var value = ServiceError()
+                if case .serviceError(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(8, "serviceError", &value)
-                return .serviceError(value)
+                present = .serviceError(value)
+                return true
             }
-            if visitor.matches(10, "roomJoined") {
+            if try visitor.matches(10, "roomJoined") {
                 var value = RoomJoined()
+                if case .roomJoined(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(10, "roomJoined", &value)
-                return .roomJoined(value)
+                present = .roomJoined(value)
+                return true
             }
-            if visitor.matches(11, "roomList") {
+            if try visitor.matches(11, "roomList") {
                 var value = RoomList()
+                if case .roomList(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(11, "roomList", &value)
-                return .roomList(value)
+                present = .roomList(value)
+                return true
             }
-            if visitor.matches(12, "playerEntered") {
+            if try visitor.matches(12, "playerEntered") {
                 var value = PlayerEntered()
+                if case .playerEntered(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(12, "playerEntered", &value)
-                return .playerEntered(value)
+                present = .playerEntered(value)
+                return true
             }
-            if visitor.matches(13, "playerLeft") {
+            if try visitor.matches(13, "playerLeft") {
                 var value = PlayerLeft()
+                if case .playerLeft(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(13, "playerLeft", &value)
-                return .playerLeft(value)
+                present = .playerLeft(value)
+                return true
             }
-            if visitor.matches(14, "playerOffline") {
+            if try visitor.matches(14, "playerOffline") {
                 var value = PlayerOffline()
+                if case .playerOffline(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(14, "playerOffline", &value)
-                return .playerOffline(value)
+                present = .playerOffline(value)
+                return true
             }
-            if visitor.matches(15, "playerOnline") {
+            if try visitor.matches(15, "playerOnline") {
                 var value = PlayerOnline()
+                if case .playerOnline(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(15, "playerOnline", &value)
-                return .playerOnline(value)
+                present = .playerOnline(value)
+                return true
             }
-            if visitor.matches(16, "playerKicked") {
+            if try visitor.matches(16, "playerKicked") {
                 var value = PlayerKicked()
+                if case .playerKicked(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(16, "playerKicked", &value)
-                return .playerKicked(value)
+                present = .playerKicked(value)
+                return true
             }
-            if visitor.matches(17, "roomOwnerChanged") {
+            if try visitor.matches(17, "roomOwnerChanged") {
                 var value = RoomOwnerChanged()
+                if case .roomOwnerChanged(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(17, "roomOwnerChanged", &value)
-                return .roomOwnerChanged(value)
+                present = .roomOwnerChanged(value)
+                return true
             }
-            if visitor.matches(18, "roomPropertiesChanged") {
+            if try visitor.matches(18, "roomPropertiesChanged") {
                 var value = RoomPropertiesChanged()
+                if case .roomPropertiesChanged(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(18, "roomPropertiesChanged", &value)
-                return .roomPropertiesChanged(value)
+                present = .roomPropertiesChanged(value)
+                return true
             }
-            if visitor.matches(19, "playerCustomStatusChanged") {
+            if try visitor.matches(19, "playerCustomStatusChanged") {
                 var value = PlayerCustomStatusChanged()
+                if case .playerCustomStatusChanged(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(19, "playerCustomStatusChanged", &value)
-                return .playerCustomStatusChanged(value)
+                present = .playerCustomStatusChanged(value)
+                return true
             }
-            if visitor.matches(20, "playerCustomPropertiesChanged") {
+            if try visitor.matches(20, "playerCustomPropertiesChanged") {
                 var value = PlayerCustomPropertiesChanged()
+                if case .playerCustomPropertiesChanged(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(20, "playerCustomPropertiesChanged", &value)
-                return .playerCustomPropertiesChanged(value)
+                present = .playerCustomPropertiesChanged(value)
+                return true
             }
-            if visitor.matches(21, "roomDismissed") {
+            if try visitor.matches(21, "roomDismissed") {
                 var value = RoomDismissed()
+                if case .roomDismissed(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(21, "roomDismissed", &value)
-                return .roomDismissed(value)
+                present = .roomDismissed(value)
+                return true
             }
-            if visitor.matches(22, "customMessageReceived") {
+            if try visitor.matches(22, "customMessageReceived") {
                 var value = CustomMessageReceived()
+                if case .customMessageReceived(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(22, "customMessageReceived", &value)
-                return .customMessageReceived(value)
+                present = .customMessageReceived(value)
+                return true
             }
-            if visitor.matches(23, "frameSyncStarted") {
+            if try visitor.matches(23, "frameSyncStarted") {
                 var value = FrameSyncInfo()
+                if case .frameSyncStarted(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(23, "frameSyncStarted", &value)
-                return .frameSyncStarted(value)
+                present = .frameSyncStarted(value)
+                return true
             }
-            if visitor.matches(24, "frame") {
+            if try visitor.matches(24, "frame") {
                 var value = Frame()
+                if case .frame(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(24, "frame", &value)
-                return .frame(value)
+                present = .frame(value)
+                return true
             }
-            if visitor.matches(25, "frameSyncStopped") {
+            if try visitor.matches(25, "frameSyncStopped") {
                 var value = FrameSyncStopped()
+                if case .frameSyncStopped(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(25, "frameSyncStopped", &value)
-                return .frameSyncStopped(value)
+                present = .frameSyncStopped(value)
+                return true
             }
-            if visitor.matches(26, "frames") {
+            if try visitor.matches(26, "frames") {
                 var value = Frames()
+                if case .frames(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(26, "frames", &value)
-                return .frames(value)
+                present = .frames(value)
+                return true
             }
-            if visitor.matches(27, "desyncDetected") {
+            if try visitor.matches(27, "desyncDetected") {
                 var value = DesyncDetected()
+                if case .desyncDetected(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(27, "desyncDetected", &value)
-                return .desyncDetected(value)
+                present = .desyncDetected(value)
+                return true
             }
-            if visitor.matches(40, "battleRequested") {
+            if try visitor.matches(40, "battleRequested") {
                 var value = BattleRequested()
+                if case .battleRequested(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(40, "battleRequested", &value)
-                return .battleRequested(value)
+                present = .battleRequested(value)
+                return true
             }
-            if visitor.matches(41, "battleRequestReceived") {
+            if try visitor.matches(41, "battleRequestReceived") {
                 var value = BattleRequestEvent()
+                if case .battleRequestReceived(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(41, "battleRequestReceived", &value)
-                return .battleRequestReceived(value)
+                present = .battleRequestReceived(value)
+                return true
             }
-            if visitor.matches(42, "battleRequestCancelled") {
+            if try visitor.matches(42, "battleRequestCancelled") {
                 var value = BattleRequestEvent()
+                if case .battleRequestCancelled(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(42, "battleRequestCancelled", &value)
-                return .battleRequestCancelled(value)
+                present = .battleRequestCancelled(value)
+                return true
             }
-            if visitor.matches(43, "battleRequestAccepted") {
+            if try visitor.matches(43, "battleRequestAccepted") {
                 var value = BattleRequestEvent()
+                if case .battleRequestAccepted(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(43, "battleRequestAccepted", &value)
-                return .battleRequestAccepted(value)
+                present = .battleRequestAccepted(value)
+                return true
             }
-            if visitor.matches(44, "battleRequestRejected") {
+            if try visitor.matches(44, "battleRequestRejected") {
                 var value = BattleRequestEvent()
+                if case .battleRequestRejected(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(44, "battleRequestRejected", &value)
-                return .battleRequestRejected(value)
+                present = .battleRequestRejected(value)
+                return true
             }
-            if visitor.matches(45, "battleRequestTimedOut") {
+            if try visitor.matches(45, "battleRequestTimedOut") {
                 var value = BattleRequestEvent()
+                if case .battleRequestTimedOut(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(45, "battleRequestTimedOut", &value)
-                return .battleRequestTimedOut(value)
+                present = .battleRequestTimedOut(value)
+                return true
             }
-            if visitor.matches(46, "battleStarted") {
+            if try visitor.matches(46, "battleStarted") {
                 var value = BattleStarted()
+                if case .battleStarted(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(46, "battleStarted", &value)
-                return .battleStarted(value)
+                present = .battleStarted(value)
+                return true
             }
-            if visitor.matches(47, "battleUserJoined") {
+            if try visitor.matches(47, "battleUserJoined") {
                 var value = BattleUserEvent()
+                if case .battleUserJoined(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(47, "battleUserJoined", &value)
-                return .battleUserJoined(value)
+                present = .battleUserJoined(value)
+                return true
             }
-            if visitor.matches(48, "battleUserExited") {
+            if try visitor.matches(48, "battleUserExited") {
                 var value = BattleUserEvent()
+                if case .battleUserExited(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(48, "battleUserExited", &value)
-                return .battleUserExited(value)
+                present = .battleUserExited(value)
+                return true
             }
-            if visitor.matches(49, "battleScoreChanged") {
+            if try visitor.matches(49, "battleScoreChanged") {
                 var value = BattleScoreChanged()
+                if case .battleScoreChanged(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(49, "battleScoreChanged", &value)
-                return .battleScoreChanged(value)
+                present = .battleScoreChanged(value)
+                return true
             }
-            if visitor.matches(50, "battleEnded") {
+            if try visitor.matches(50, "battleEnded") {
                 var value = BattleEnded()
+                if case .battleEnded(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(50, "battleEnded", &value)
-                return .battleEnded(value)
+                present = .battleEnded(value)
+                return true
             }
-            if visitor.matches(60, "sessionJoined") {
+            if try visitor.matches(60, "sessionJoined") {
                 var value = SessionJoined()
+                if case .sessionJoined(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(60, "sessionJoined", &value)
-                return .sessionJoined(value)
+                present = .sessionJoined(value)
+                return true
             }
-            if visitor.matches(61, "connectionCreated") {
+            if try visitor.matches(61, "connectionCreated") {
                 var value = ConnectionEvent()
+                if case .connectionCreated(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(61, "connectionCreated", &value)
-                return .connectionCreated(value)
+                present = .connectionCreated(value)
+                return true
             }
-            if visitor.matches(62, "connectionDestroyed") {
+            if try visitor.matches(62, "connectionDestroyed") {
                 var value = ConnectionEvent()
+                if case .connectionDestroyed(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(62, "connectionDestroyed", &value)
-                return .connectionDestroyed(value)
+                present = .connectionDestroyed(value)
+                return true
             }
-            if visitor.matches(63, "signalReceived") {
+            if try visitor.matches(63, "signalReceived") {
                 var value = SignalReceived()
+                if case .signalReceived(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(63, "signalReceived", &value)
-                return .signalReceived(value)
+                present = .signalReceived(value)
+                return true
             }
-            if visitor.matches(64, "connectionReconnecting") {
+            if try visitor.matches(64, "connectionReconnecting") {
                 var value = ConnectionEvent()
+                if case .connectionReconnecting(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(64, "connectionReconnecting", &value)
-                return .connectionReconnecting(value)
+                present = .connectionReconnecting(value)
+                return true
             }
-            if visitor.matches(65, "connectionReconnected") {
+            if try visitor.matches(65, "connectionReconnected") {
                 var value = ConnectionEvent()
+                if case .connectionReconnected(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(65, "connectionReconnected", &value)
-                return .connectionReconnected(value)
+                present = .connectionReconnected(value)
+                return true
             }
-            if visitor.matches(66, "sessionConnections") {
+            if try visitor.matches(66, "sessionConnections") {
                 var value = SessionConnections()
+                if case .sessionConnections(let old)? = present { (value, present) = (old, nil) }
                 try visitor.member(66, "sessionConnections", &value)
-                return .sessionConnections(value)
+                present = .sessionConnections(value)
+                return true
             }
-            return nil
+            return false
         }
     }
 }

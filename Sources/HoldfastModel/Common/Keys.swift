@@ -1,0 +1,119 @@
+/// A player of a project. Ids are unique only within their project.
+public struct PlayerKey: Hashable, Sendable {
+    public let project: String
+    public let id: String
+
+    public init(project: String, id: String) {
+        self.project = project
+        self.id = id
+    }
+}
+
+/// A room of a project.
+public struct RoomKey: Hashable, Sendable {
+    public let project: String
+    public let id: String
+
+    public init(project: String, id: String) {
+        self.project = project
+        self.id = id
+    }
+}
+
+/// Callers and rooms with an equal pool key are matched with each other.
+public struct PoolKey: Hashable, Sendable {
+    public let project: String
+    public let type: String
+    public let maxPlayerCount: UInt32
+    /// Sorted by key, so that equal parameters are equal keys.
+    public let params: [MatchParam]
+
+    public init(project: String, type: String, maxPlayerCount: UInt32, params: [String: String]) {
+        self.project = project
+        self.type = type
+        self.maxPlayerCount = maxPlayerCount
+        self.params = params.map { MatchParam(key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }
+    }
+}
+
+public struct MatchParam: Hashable, Sendable {
+    public let key: String
+    public let value: String
+}
+
+/// One of the virtual shards in which every entity lives: 1,024 for players and rooms, and 64 of their own for match
+/// pools and the room directory. An entity's shard follows from its key alone, so any node addresses it without a
+/// lookup.
+public struct ShardID: Hashable, Comparable, Sendable {
+    public static let entityShards = 1024
+    public static let matchShards = 64
+    public static let count = entityShards + matchShards
+
+    public let number: Int
+
+    public init(number: Int) {
+        self.number = number
+    }
+
+    public static func < (a: ShardID, b: ShardID) -> Bool { a.number < b.number }
+
+    public init(of player: PlayerKey) {
+        var hash = StableHash()
+        hash.mix("player")
+        hash.mix(player.project)
+        hash.mix(player.id)
+        number = hash.bucket(of: Self.entityShards)
+    }
+
+    public init(of room: RoomKey) {
+        var hash = StableHash()
+        hash.mix("room")
+        hash.mix(room.project)
+        hash.mix(room.id)
+        number = hash.bucket(of: Self.entityShards)
+    }
+
+    public init(of pool: PoolKey) {
+        var hash = StableHash()
+        hash.mix("pool")
+        hash.mix(pool.project)
+        hash.mix(pool.type)
+        hash.mix(String(pool.maxPlayerCount))
+        for param in pool.params {
+            hash.mix(param.key)
+            hash.mix(param.value)
+        }
+        number = Self.entityShards + hash.bucket(of: Self.matchShards)
+    }
+
+    public init(ofDirectory project: String) {
+        var hash = StableHash()
+        hash.mix("directory")
+        hash.mix(project)
+        number = Self.entityShards + hash.bucket(of: Self.matchShards)
+    }
+}
+
+/// FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/): equal in every process and version, unlike Swift's
+/// own hashes. Each part is closed by its length, so that ("ab", "c") and ("a", "bc") differ.
+struct StableHash {
+    private var state: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    mutating func mix(_ text: String) {
+        var count: UInt64 = 0
+        for byte in text.utf8 {
+            mix(byte)
+            count += 1
+        }
+        for shift in stride(from: UInt64(0), to: 32, by: 8) { mix(UInt8(truncatingIfNeeded: count >> shift)) }
+    }
+
+    private mutating func mix(_ byte: UInt8) {
+        state = (state ^ UInt64(byte)) &* 0x100_0000_01b3
+    }
+
+    /// FNV's low bits are its best; folding the halves spreads the high ones too.
+    func bucket(of count: Int) -> Int {
+        Int((state ^ (state >> 32)) % UInt64(count))
+    }
+}

@@ -1,0 +1,60 @@
+public import HoldfastProtocol
+
+/// The outcomes of a run's last executed requests, so that a request sent again is answered and not done again
+/// (rooms.md, "Each run remembers"). A player's memory and that of its seat are two of these: calls to the room are
+/// remembered with the seat, which gives them back when it ends.
+public struct RequestMemory: Sendable, Equatable {
+    public enum Outcome: Sendable, Equatable {
+        case reply(ServerMessage.Body)
+        /// A call that led to this claim: `roomJoined` is built anew.
+        case joined(Claim)
+    }
+
+    private(set) var executed: [(id: UInt32, outcome: Outcome)] = []
+
+    public static func == (a: RequestMemory, b: RequestMemory) -> Bool {
+        a.executed.count == b.executed.count
+            && zip(a.executed, b.executed).allSatisfy { $0.id == $1.id && $0.outcome == $1.outcome }
+    }
+
+    func outcome(of id: UInt32) -> Outcome? {
+        id == 0 ? nil : executed.last { $0.id == id }?.outcome
+    }
+
+    mutating func remember(_ id: UInt32, _ outcome: Outcome, limit: Int) {
+        guard id != 0 else { return }
+        executed.append((id, outcome))
+        if executed.count > limit { executed.removeFirst(executed.count - limit) }
+    }
+
+    /// Takes over what a seat remembered; its calls came after the one that took the seat.
+    mutating func merge(_ other: RequestMemory, limit: Int) {
+        executed += other.executed
+        if executed.count > limit { executed.removeFirst(executed.count - limit) }
+    }
+
+    var ids: [UInt32] { executed.map(\.id) }
+
+    /// Whether an outcome is one that a run remembers.
+    static func keeps(_ body: ServerMessage.Body) -> Bool {
+        guard case .error(let error) = body else { return true }
+        switch ErrorCode(rawValue: error.code) {
+        case .rateLimited, .invalidRequest, .requestInProgress, .notImplemented: return false
+        case .serverError: return error.retryAfterMs == 0
+        default: return true
+        }
+    }
+}
+
+/// What a gateway must know of a run's requests when it takes the run over.
+public struct RequestDigest: Sendable, Equatable {
+    public struct Open: Sendable, Equatable {
+        public let id: UInt32
+        public let isSeatCall: Bool
+    }
+    /// Remembered with the player, oldest first.
+    public var executed: [UInt32] = []
+    public var open: [Open] = []
+    /// Whether any outcome of the run has been forgotten.
+    public var forgetful = false
+}

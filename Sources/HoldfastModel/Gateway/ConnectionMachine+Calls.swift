@@ -1,0 +1,233 @@
+import HoldfastProtocol
+
+/// The calls of a client that is connected: refused here for what can be seen here, in the order of errors.md (16, 11,
+/// 15, 3), or sent to the shard that decides.
+extension ConnectionMachine {
+    mutating func call(
+        _ message: ClientMessage, _ budgets: inout PlayerBudgets, _ around: Surroundings, _ out: inout [Output]
+    ) {
+        let id = message.id
+        guard let body = message.body, let kind = CallKind(body) else {
+            reply(id, .notImplemented, "no body that this server knows", &out)
+            return
+        }
+        if kind == .connect {
+            // Except to `connect`, no id asks for no answer.
+            out.append(.error(id, .alreadyConnected, "this link is connected"))
+            return
+        }
+        if let violation = violation(of: body) {
+            reply(id, violation.code, violation.message, &out)
+            return
+        }
+        var isRepeat = false
+        if kind.isRemembered, !CallKind.isExempt(body), let standing = withSession({ $0.window.standing(of: id) }) {
+            switch standing {
+            case .new: break
+            case .open, .remembered: isRepeat = true
+            case .forgotten:
+                reply(id, .invalidRequest, "id: the outcome of \(id) is forgotten; ids must grow", &out)
+                return
+            }
+        }
+        if !isRepeat, let refusal = refusal(of: body, kind, &budgets, around) {
+            if id != 0 { out.append(.send(ServerMessage(id: id, body: .error(refusal)))) }
+            return
+        }
+        pass(id, body, kind, isRepeat: isRepeat, around, &out)
+    }
+
+    private func violation(of body: ClientMessage.Body) -> Refusal? {
+        if let violation = RequestRules.violation(of: body, limits: limits.value) { return violation }
+        if case .kickRoomPlayer(let kick) = body, kick.playerId == player?.id {
+            return Refusal(.invalidRequest, "kickRoomPlayer.playerId: nobody can kick oneself")
+        }
+        return nil
+    }
+
+    /// 15, and 3 after it: what is refused with 15 costs nothing.
+    private mutating func refusal(
+        of body: ClientMessage.Body, _ kind: CallKind, _ budgets: inout PlayerBudgets, _ around: Surroundings
+    ) -> ErrorReply? {
+        guard case .attached(let session) = phase else { return nil }
+        if kind == .seat, session.window.hasOpenSeatCall {
+            return ErrorReply(.requestInProgress, "another create, match, join or leave is still open")
+        }
+        let rate = session.seat?.frameRate ?? limits.value.frameRateDefault
+        if let wait = takeFromLink(nowMs: around.nowMs) {
+            return ErrorReply(.rateLimited, "over this link's messages a second", retryAfterMs: wait)
+        }
+        if let wait = budgets.take(for: body, frameRate: rate, nowMs: around.nowMs) {
+            return ErrorReply(.rateLimited, "over the budget of this call", retryAfterMs: wait)
+        }
+        if kind.isAnswered, session.window.open.count >= limits.value.openRequests {
+            return ErrorReply(.rateLimited, "too many open requests", retryAfterMs: 100)
+        }
+        return nil
+    }
+
+    private mutating func pass(
+        _ id: UInt32, _ body: ClientMessage.Body, _ kind: CallKind, isRepeat: Bool, _ around: Surroundings,
+        _ out: inout [Output]
+    ) {
+        switch kind {
+        case .connect: break
+        case .ping(let time):
+            if id != 0 {
+                let pong = Pong(clientTime: time, serverTime: around.wallMs)
+                out.append(.send(ServerMessage(id: id, body: .pong(pong))))
+            }
+        case .disconnect:
+            if let player { out.append(.route(.player(player, .disconnect(link, id: id)))) }
+        case .list(let list):
+            begin(id, body, kind, isRepeat, around)
+            if let player, id != 0 {
+                out.append(.route(.directory(project: player.project, .list(link, id: id, list))))
+            }
+        case .seat, .cancelMatch:
+            begin(id, body, kind, isRepeat, around)
+            if let player, let call = SeatCall(body) {
+                out.append(.route(.player(player, .call(link, id: id, call))))
+            }
+        case .room:
+            begin(id, body, kind, isRepeat, around)
+            let holds = withSession { $0.window.holdsRoomCalls } ?? false
+            if holds { hold(id, body, &out) } else { routeToRoom(id, body, &out) }
+        }
+    }
+
+    private mutating func begin(
+        _ id: UInt32, _ body: ClientMessage.Body, _ kind: CallKind, _ isRepeat: Bool, _ around: Surroundings
+    ) {
+        guard id != 0, kind.isAnswered, CallKind.isAnswered(body) else { return }
+        let deadline = around.nowMs + Int64(limits.value.requestTimeoutMs)
+        withSession { session in
+            if isRepeat, session.window.open[id] != nil {
+                session.window.await(id, deadlineMs: deadline)
+                return
+            }
+            var waits = false
+            if case .matchRoom(let match) = body { waits = match.timeoutMs > 0 }
+            session.window.begin(
+                id,
+                .init(
+                    isSeatCall: kind == .seat && !isRepeat, holdsRoomCalls: kind == .seat && !waits && !isRepeat,
+                    awaited: 1, deadlineMs: waits ? nil : deadline))
+        }
+    }
+
+    private mutating func hold(_ id: UInt32, _ body: ClientMessage.Body, _ out: inout [Output]) {
+        let limit = limits.value.openRequests
+        let held = withSession { session in
+            guard session.held.count < limit else { return false }
+            session.held.append((id, body))
+            return true
+        }
+        if held == false { settle(id, .error(ErrorReply(.rateLimited, "too many open requests")), .nowhere, &out) }
+    }
+
+    private func routeToRoom(_ id: UInt32, _ body: ClientMessage.Body, _ out: inout [Output]) {
+        guard case .attached(let session) = phase else { return }
+        if let seat = session.seat, session.window.standing(of: id) != .remembered(.player) {
+            out.append(
+                .route(
+                    .room(
+                        seat.room, .call(player: session.player.id, seat.claim, link, id: id, body))))
+        } else {
+            out.append(.route(.player(session.player, .roomCall(link, id: id, body))))
+        }
+    }
+
+    /// An outcome came: it is passed on if this link is owed it, and calls that waited for it go on.
+    mutating func settle(
+        _ id: UInt32, _ body: ServerMessage.Body, _ place: ReplyPlace, _ out: inout [Output]
+    ) {
+        let owed = withSession { $0.window.settle(id, place) } ?? false
+        if owed, id != 0 { out.append(.send(ServerMessage(id: id, body: body))) }
+        let due = withSession { session -> [(id: UInt32, body: ClientMessage.Body)] in
+            if session.held.isEmpty || session.window.holdsRoomCalls { return [] }
+            defer { session.held = [] }
+            return session.held
+        }
+        for call in due ?? [] { routeToRoom(call.id, call.body, &out) }
+    }
+}
+
+/// What a gateway must know of a call.
+enum CallKind: Equatable {
+    case connect
+    case disconnect
+    case ping(Int64)
+    case list(GetRoomList)
+    /// create, match, join, leave
+    case seat
+    case cancelMatch
+    case room
+
+    /// - Returns: nil for what this server does not know.
+    init?(_ body: ClientMessage.Body) {
+        switch body {
+        case .connect: self = .connect
+        case .disconnect: self = .disconnect
+        case .ping(let ping): self = .ping(ping.clientTime)
+        case .createRoom, .matchRoom, .joinRoom, .leaveRoom: self = .seat
+        case .cancelMatch: self = .cancelMatch
+        case .getRoomList(let list): self = .list(list)
+        case .updateRoomProperties, .updatePlayerCustomStatus, .updatePlayerCustomProperties, .kickRoomPlayer,
+            .transferRoomOwner, .dismissRoom, .sendCustomMessage, .startFrameSync, .sendFrameInput, .stopFrameSync,
+            .getFrames, .reportFrameHash, .putSnapshot:
+            self = .room
+        case .requestBattle, .cancelBattleRequest, .acceptBattle, .rejectBattle, .exitBattle, .joinSession,
+            .leaveSession, .sendSignal, .forceDisconnect:
+            return nil
+        }
+    }
+
+    /// Whether a repeat is recognised by its id; the room looks after inputs itself.
+    var isRemembered: Bool {
+        switch self {
+        case .seat, .cancelMatch, .room: true
+        case .connect, .disconnect, .ping, .list: false
+        }
+    }
+
+    var isAnswered: Bool {
+        switch self {
+        case .seat, .cancelMatch, .room, .list: true
+        case .connect, .disconnect, .ping: false
+        }
+    }
+
+    /// Inputs and hash reports are answered only when they are refused.
+    static func isAnswered(_ body: ClientMessage.Body) -> Bool {
+        switch body {
+        case .sendFrameInput, .reportFrameHash: false
+        default: true
+        }
+    }
+
+    /// Reads and what has its own rule of being taken once.
+    static func isExempt(_ body: ClientMessage.Body) -> Bool {
+        switch body {
+        case .sendFrameInput, .reportFrameHash, .getFrames: true
+        default: false
+        }
+    }
+}
+
+extension SeatCall {
+    init?(_ body: ClientMessage.Body) {
+        switch body {
+        case .createRoom(let create): self = .create(create.room ?? RoomConfig(), create.player ?? PlayerConfig())
+        case .matchRoom(let match):
+            self = .match(match.room ?? RoomConfig(), match.player ?? PlayerConfig(), timeoutMs: match.timeoutMs)
+        case .joinRoom(let join):
+            self = .join(
+                roomID: join.roomId, join.player ?? PlayerConfig(), asSpectator: join.asSpectator,
+                password: join.password)
+        case .leaveRoom: self = .leave
+        case .cancelMatch: self = .cancelMatch
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,388 @@
+public import HoldfastProtocol
+
+/// Checks tokens; what it answers is a fact about the token and the time.
+public protocol TokenChecking: Sendable {
+    /// The battle token's player, or what is wrong with it, for a developer to read.
+    func check(_ token: String, nowS: Int64) -> Result<VerifiedToken, WireError>
+    /// Whose it says that it is, unchecked; nil when it cannot be read.
+    func claimedPlayer(of token: String) -> PlayerKey?
+}
+
+public struct VerifiedToken: Sendable {
+    public let player: PlayerKey
+    public let name: String
+    public let avatar: String
+
+    public init(player: PlayerKey, name: String, avatar: String) {
+        self.player = player
+        self.name = name
+        self.avatar = avatar
+    }
+}
+
+/// One client's link at a gateway: what it may say now, and where that goes. It keeps no game state; what a run needs
+/// beyond a link is with the player's shard and the seat.
+public struct ConnectionMachine: Sendable {
+    public enum Output: Sendable {
+        case send(ServerMessage)
+        /// A message that is put together of stored frames.
+        case sendFrames(id: UInt32, StoredFrames)
+        case route(ShardCommand)
+        /// What was sent goes first.
+        case close(webSocketCode: UInt16)
+    }
+
+    /// fresh → attaching → attached or fresh; every one → closed.
+    enum Phase: Sendable {
+        /// No `connect` yet, or it was refused with 39.
+        case fresh(deadlineMs: Int64)
+        case attaching(Attaching)
+        case attached(Session)
+        case closed
+    }
+
+    struct Attaching: Sendable {
+        let id: UInt32
+        /// Whose shard was asked.
+        let player: PlayerKey
+        /// To fall back to when the resume is dead.
+        let token: String?
+    }
+
+    struct Session: Sendable {
+        let player: PlayerKey
+        var seat: SeatView?
+        var window: RequestWindow
+        /// Calls to the room that wait until it is known which room.
+        var held: [(id: UInt32, body: ClientMessage.Body)] = []
+    }
+
+    /// What a step may look at beside the machine's own state.
+    public struct Surroundings {
+        public let nowMs: Int64
+        public let wallMs: Int64
+        public let tokens: any TokenChecking
+        public let node: String
+
+        public init(nowMs: Int64, wallMs: Int64, tokens: any TokenChecking, node: String) {
+            self.nowMs = nowMs
+            self.wallMs = wallMs
+            self.tokens = tokens
+            self.node = node
+        }
+    }
+
+    public let link: Link
+    let limits: SharedLimits
+    var phase: Phase
+    private var linkBudget: TokenBucket
+    private var malformed = 0
+    /// Messages that came while it is not known whether the connect succeeds.
+    private var early: [DecodedClientMessage] = []
+
+    public init(link: Link, limits: SharedLimits, nowMs: Int64) {
+        self.link = link
+        self.limits = limits
+        phase = .fresh(deadlineMs: nowMs + Int64(limits.value.connectTimeoutMs))
+        linkBudget = TokenBucket(perSecond: limits.value.linkMessagesPerSecond)
+    }
+
+    /// The player whose link this is, once that is known.
+    public var player: PlayerKey? {
+        if case .attached(let session) = phase { session.player } else { nil }
+    }
+
+    public var seat: SeatView? {
+        if case .attached(let session) = phase { session.seat } else { nil }
+    }
+
+    // MARK: From the client
+
+    /// - Parameter budgets: the player's; a link without one brings any.
+    public mutating func receive(
+        _ decoded: DecodedClientMessage, budgets: inout PlayerBudgets, _ around: Surroundings
+    ) -> [Output] {
+        var out: [Output] = []
+        switch phase {
+        case .closed: return []
+        case .attaching:
+            if early.count < limits.value.openRequests {
+                early.append(decoded)
+            } else if decoded.id != 0 {
+                out.append(.error(decoded.id, .rateLimited, "too many requests before connected", retryAfterMs: 100))
+            }
+        case .fresh, .attached: take(decoded, &budgets, around, &out)
+        }
+        return out
+    }
+
+    private mutating func take(
+        _ decoded: DecodedClientMessage, _ budgets: inout PlayerBudgets, _ around: Surroundings,
+        _ out: inout [Output]
+    ) {
+        switch decoded.message {
+        case .failure(let error): refuseMalformed(decoded, error, &out)
+        case .success(let message):
+            malformed = 0
+            switch phase {
+            case .fresh(let deadlineMs):
+                guard case .connect(let connect)? = message.body else {
+                    reply(message.id, .notConnected, "connect has to come first", &out)
+                    return
+                }
+                self.connect(connect, message.id, deadlineMs: deadlineMs, around, &out)
+            case .attached: call(message, &budgets, around, &out)
+            case .attaching, .closed: break
+            }
+        }
+    }
+
+    private mutating func refuseMalformed(
+        _ decoded: DecodedClientMessage, _ error: WireError, _ out: inout [Output]
+    ) {
+        malformed += 1
+        var code = ErrorCode.invalidRequest
+        if case .fresh = phase, !decoded.isConnect { code = .notConnected }
+        let last = malformed >= limits.value.malformedInARow || decoded.isNotUTF8
+        // An id that was read and is 0 asks for no answer; a message without a readable one gets an error without.
+        if !(decoded.idWasRead && decoded.id == 0) || last {
+            out.append(.error(decoded.id, code, error.message))
+        }
+        if last { end(.invalidRequest, error.message, webSocketCode: decoded.isNotUTF8 ? 1007 : 1008, &out) }
+    }
+
+    // MARK: Connecting
+
+    private mutating func connect(
+        _ connect: Connect, _ id: UInt32, deadlineMs: Int64, _ around: Surroundings, _ out: inout [Output]
+    ) {
+        if let violation = RequestRules.violation(of: .connect(connect), limits: limits.value) {
+            out.append(.error(id, violation.code, violation.message))
+            return
+        }
+        let token = connect.token.isEmpty ? nil : connect.token
+        if let resume = connect.resume, !resume.resumeToken.isEmpty {
+            if let player = ResumeToken.player(of: resume.resumeToken) {
+                let position = StreamPosition(
+                    roomID: resume.roomId, roomSeq: resume.roomSeq, frameSyncID: resume.frameSyncId,
+                    frameID: resume.frameId)
+                let nobody = PlayerKey(project: "", id: "")
+                let tokenPlayer = token.map { around.tokens.claimedPlayer(of: $0) ?? nobody }
+                phase = .attaching(Attaching(id: id, player: player, token: token))
+                let credential = AttachRequest.Credential.resume(
+                    token: resume.resumeToken, position: position, tokenPlayer: tokenPlayer)
+                out.append(.route(.player(player, .attach(.init(link: link, id: id, credential: credential)))))
+                return
+            }
+            if token == nil {
+                out.append(.error(id, .resumeExpired, "connect.resume.resumeToken is unknown; connect with a token"))
+                return
+            }
+        }
+        guard let token else {
+            refuseToken(id, "connect.token is missing", &out)
+            return
+        }
+        attach(with: token, id, around, &out)
+    }
+
+    private mutating func attach(with token: String, _ id: UInt32, _ around: Surroundings, _ out: inout [Output]) {
+        switch around.tokens.check(token, nowS: around.wallMs / 1000) {
+        case .failure(let error): refuseToken(id, error.message, &out)
+        case .success(let verified):
+            phase = .attaching(Attaching(id: id, player: verified.player, token: nil))
+            let credential = AttachRequest.Credential.token(name: verified.name, avatar: verified.avatar)
+            out.append(
+                .route(.player(verified.player, .attach(.init(link: link, id: id, credential: credential)))))
+        }
+    }
+
+    private mutating func refuseToken(_ id: UInt32, _ message: String, _ out: inout [Output]) {
+        out.append(.error(id, .invalidAuthorization, message))
+        end(.invalidAuthorization, message, webSocketCode: 1008, &out)
+    }
+
+    // MARK: From the shards
+
+    public mutating func deliver(
+        _ delivery: Delivery, budgets: inout PlayerBudgets, _ around: Surroundings
+    ) -> [Output] {
+        var out: [Output] = []
+        switch delivery {
+        case .attached(let id, let attachment):
+            attached(id, attachment, around, &out)
+            takeEarly(&budgets, around, &out)
+        case .attachRefused(let id, let why):
+            attachRefused(id, why, around, &out)
+            takeEarly(&budgets, around, &out)
+        case .reply(let id, let body, let place): settle(id, body, place, &out)
+        case .joined(let id, let joined, let seat):
+            withSession { $0.seat = seat }
+            settle(id, .roomJoined(joined), .player, &out)
+        case .frames(let id, let frames):
+            let owed = withSession { $0.window.settle(id, .nowhere) } ?? false
+            if owed { out.append(.sendFrames(id: id, frames)) }
+        case .unseated(let claim):
+            withSession { session in
+                guard session.seat?.claim == claim else { return }
+                session.seat = nil
+                session.window.unseat()
+            }
+        case .disconnected(let id):
+            if id != 0 { out.append(.send(ServerMessage(id: id, body: .ok(Ok())))) }
+            end(.success, "", webSocketCode: 1000, &out)
+        case .replaced:
+            end(.replaced, "another connection of the same player took over", webSocketCode: 1008, &out)
+        case .takenOver:
+            phase = .closed
+            out.append(.close(webSocketCode: 1000))
+        case .replay: break  // goes to the socket as it is
+        }
+        return out
+    }
+
+    private mutating func attached(
+        _ id: UInt32, _ attachment: Attachment, _ around: Surroundings, _ out: inout [Output]
+    ) {
+        guard case .attaching(let attaching) = phase else { return }
+        let window = RequestWindow(
+            player: attachment.requests, seat: attachment.seatRequests, limit: limits.value.rememberedRequests)
+        phase = .attached(Session(player: attaching.player, seat: attachment.seat, window: window))
+        let connected = Connected(
+            playerId: attaching.player.id, resumeToken: attachment.resumeToken, resumed: attachment.resumed,
+            serverTime: around.wallMs, heartbeatMs: limits.value.heartbeatMs,
+            resumeWindowMs: limits.value.resumeWindowMs, room: attachment.room, node: around.node,
+            roomSeq: attachment.roomSeq, roomRestarted: attachment.roomRestarted, frameSync: attachment.frameSync,
+            snapshot: attachment.snapshot)
+        out.append(.send(ServerMessage(id: id, body: .connected(connected))))
+        if let ended = attachment.ended { out.append(.send(ServerMessage(body: ended))) }
+    }
+
+    private mutating func attachRefused(
+        _ id: UInt32, _ why: AttachRefusal, _ around: Surroundings, _ out: inout [Output]
+    ) {
+        guard case .attaching(let attaching) = phase else { return }
+        switch why {
+        case .otherPlayer:
+            refuseToken(id, "connect.token is another player's than connect.resume", &out)
+        case .resumeDead:
+            if let token = attaching.token {
+                attach(with: token, id, around, &out)
+            } else {
+                phase = .fresh(deadlineMs: around.nowMs + Int64(limits.value.connectTimeoutMs))
+                out.append(
+                    .error(id, .resumeExpired, "connect.resume.resumeToken is unknown or its window is over"))
+            }
+        }
+    }
+
+    private mutating func takeEarly(
+        _ budgets: inout PlayerBudgets, _ around: Surroundings, _ out: inout [Output]
+    ) {
+        while !early.isEmpty {
+            switch phase {
+            case .fresh, .attached: take(early.removeFirst(), &budgets, around, &out)
+            case .attaching: return
+            case .closed: early = []
+            }
+        }
+    }
+
+    // MARK: Ending
+
+    /// The socket ended. The machine says nothing more after this.
+    public mutating func socketEnded() -> [Output] {
+        defer { phase = .closed }
+        switch phase {
+        case .attaching(let attaching): return [.route(.player(attaching.player, .detach(link)))]
+        case .attached(let session): return [.route(.player(session.player, .detach(link)))]
+        case .fresh, .closed: return []
+        }
+    }
+
+    /// Says why, and closes; the run goes on.
+    public mutating func end(_ code: ErrorCode, _ message: String) -> [Output] {
+        var out: [Output] = []
+        if case .closed = phase { return out }
+        out += detached()
+        end(code, message, webSocketCode: code == .draining ? 1012 : 1008, &out)
+        return out
+    }
+
+    /// The client broke a rule after which nothing it says can be understood.
+    public mutating func broken(_ message: String, webSocketCode: UInt16) -> [Output] {
+        if case .closed = phase { return [.close(webSocketCode: webSocketCode)] }
+        var out: [Output] = [.error(0, .invalidRequest, message)]
+        end(.invalidRequest, message, webSocketCode: webSocketCode, &out)
+        return out
+    }
+
+    private func detached() -> [Output] {
+        switch phase {
+        case .attaching(let attaching): [.route(.player(attaching.player, .detach(link)))]
+        case .attached(let session): [.route(.player(session.player, .detach(link)))]
+        case .fresh, .closed: []
+        }
+    }
+
+    private mutating func end(
+        _ code: ErrorCode, _ message: String, webSocketCode: UInt16, _ out: inout [Output]
+    ) {
+        if case .closed = phase { return }
+        switch code {
+        case .invalidRequest, .invalidAuthorization: out += detached()
+        default: break
+        }
+        phase = .closed
+        early = []
+        let last = Disconnected(code: code.rawValue, message: message, mayReconnect: code.mayReconnect)
+        out.append(.send(ServerMessage(body: .disconnected(last))))
+        out.append(.close(webSocketCode: webSocketCode))
+    }
+
+    // MARK: Time
+
+    /// To be called now and then: a few times in the shortest of the limits.
+    public mutating func tick(nowMs: Int64) -> [Output] {
+        var out: [Output] = []
+        switch phase {
+        case .fresh(let deadlineMs):
+            if deadlineMs <= nowMs {
+                end(.notConnected, "no connect came in time", webSocketCode: 1008, &out)
+            }
+        case .attached(var session):
+            let late = session.window.overdue(nowMs: nowMs)
+            guard !late.isEmpty else { return out }
+            phase = .attached(session)
+            for id in late {
+                out.append(.error(id, .serverError, "not done within its time; send it again", retryAfterMs: 500))
+            }
+        case .attaching, .closed: break
+        }
+        return out
+    }
+
+    // MARK: Helpers
+
+    /// Whether the link may say one more thing in this second; nil when it may.
+    mutating func takeFromLink(nowMs: Int64) -> UInt32? { linkBudget.take(nowMs: nowMs) }
+
+    /// - Returns: nil when no session is there.
+    @discardableResult
+    mutating func withSession<Result>(_ change: (inout Session) -> Result) -> Result? {
+        guard case .attached(var session) = phase else { return nil }
+        phase = .closed
+        defer { phase = .attached(session) }
+        return change(&session)
+    }
+
+    func reply(_ id: UInt32, _ code: ErrorCode, _ message: String, _ out: inout [Output]) {
+        if id != 0 { out.append(.error(id, code, message)) }
+    }
+}
+
+extension ConnectionMachine.Output {
+    static func error(_ id: UInt32, _ code: ErrorCode, _ message: String, retryAfterMs: UInt32 = 0) -> Self {
+        .send(ServerMessage(id: id, body: .error(ErrorReply(code, message, retryAfterMs: retryAfterMs))))
+    }
+}

@@ -1,0 +1,98 @@
+/// What a gateway knows of a run's requests: which are open, and which outcomes are remembered and where. The outcomes
+/// themselves are kept in the shards; this decides whether a request is new, a repeat, or one that was forgotten.
+struct RequestWindow: Sendable {
+    enum Standing: Equatable {
+        case new
+        case open
+        case remembered(ReplyPlace)
+        /// Its outcome has been forgotten, or may have been: it must not be done again.
+        case forgotten
+    }
+
+    struct Open: Sendable {
+        let isSeatCall: Bool
+        /// Whether calls to the room wait for it.
+        let holdsRoomCalls: Bool
+        /// How many answers this link is owed.
+        var awaited: Int
+        /// When an answer that did not come is made up for by 1; nil for a waiting match.
+        var deadlineMs: Int64?
+    }
+
+    private(set) var open: [UInt32: Open] = [:]
+    private var executed: [(id: UInt32, place: ReplyPlace)] = []
+    private var forgetful: Bool
+    private let limit: Int
+
+    init(player: RequestDigest, seat: [UInt32], limit: Int) {
+        self.limit = limit
+        forgetful = player.forgetful
+        executed = player.executed.map { ($0, .player) } + seat.map { ($0, .seat) }
+        // Ids grow within a run, so their order is that of their sending.
+        executed.sort { $0.id < $1.id }
+        trim()
+        for request in player.open {
+            open[request.id] = Open(isSeatCall: request.isSeatCall, holdsRoomCalls: false, awaited: 0)
+        }
+    }
+
+    func standing(of id: UInt32) -> Standing {
+        if id == 0 { return .new }
+        if open[id] != nil { return .open }
+        if let known = executed.last(where: { $0.id == id }) { return .remembered(known.place) }
+        if forgetful, let least = executed.min(by: { $0.id < $1.id }), id < least.id { return .forgotten }
+        return .new
+    }
+
+    var hasOpenSeatCall: Bool { open.values.contains(where: \.isSeatCall) }
+    var holdsRoomCalls: Bool { open.values.contains(where: \.holdsRoomCalls) }
+
+    mutating func begin(_ id: UInt32, _ request: Open) {
+        if id != 0 { open[id] = request }
+    }
+
+    /// The request was sent again on this link while it is open.
+    mutating func await(_ id: UInt32, deadlineMs: Int64) {
+        guard var request = open[id] else { return }
+        request.awaited += 1
+        if request.deadlineMs != nil || !request.isSeatCall { request.deadlineMs = deadlineMs }
+        open[id] = request
+    }
+
+    /// An outcome came.
+    /// - Returns: whether this link is owed it.
+    mutating func settle(_ id: UInt32, _ place: ReplyPlace) -> Bool {
+        let owed: Bool
+        if var request = open[id] {
+            owed = request.awaited > 0
+            request.awaited -= 1
+            open[id] = request.awaited > 0 ? request : nil
+        } else {
+            owed = true
+        }
+        if place != .nowhere, !executed.contains(where: { $0.id == id }) {
+            executed.append((id, place))
+            trim()
+        }
+        return owed
+    }
+
+    /// The requests whose answer is overdue; they stay open.
+    mutating func overdue(nowMs: Int64) -> [UInt32] {
+        let late = open.filter { $0.value.awaited > 0 && $0.value.deadlineMs.map { $0 <= nowMs } ?? false }
+        for id in late.keys { open[id]?.awaited = 0 }
+        return late.keys.sorted()
+    }
+
+    /// The seat gave its memory back to the player.
+    mutating func unseat() {
+        for i in executed.indices where executed[i].place == .seat { executed[i].place = .player }
+    }
+
+    private mutating func trim() {
+        if executed.count > limit {
+            executed.removeFirst(executed.count - limit)
+            forgetful = true
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import HoldfastProtocol
+
+/// The open rooms and the waiting callers of one match key (rooms.md, "Matching"). The pool decides where a caller
+/// goes; whether the seat is really free, the room decides, and then the caller comes back and the search goes on.
+struct PoolMachine: Sendable {
+    let key: PoolKey
+    private var rooms: [String: Room] = [:]
+    /// In the order in which they came.
+    private var queue: [Ticket] = []
+    /// Tickets on their way into a room.
+    private var placing: [Claim: Ticket] = [:]
+    /// Rooms that were ordered and have not opened yet.
+    private var ordered: Set<String> = []
+
+    private struct Room: Sendable {
+        let id: String
+        var taken: Int
+        var open: Bool
+        let createdMs: Int64
+        /// Callers on their way.
+        var expected = 0
+    }
+
+    private struct Ticket: Sendable {
+        let order: UInt64
+        let ticket: MatchTicket
+        let deadlineMs: Int64?
+        /// Rooms that will not have this caller.
+        var excluded: Set<String> = []
+        /// Cancelled or timed out while on the way: decides only if the room refuses.
+        var ending: ErrorReply?
+        var room = ""
+        var claim: Claim { ticket.seating.claim }
+        var player: PlayerKey { ticket.seating.player }
+    }
+
+    init(key: PoolKey) { self.key = key }
+
+    var isIdle: Bool { rooms.isEmpty && queue.isEmpty && placing.isEmpty }
+
+    var nextDeadlineMs: Int64? {
+        queue.lazy.compactMap(\.deadlineMs).min()
+    }
+
+    mutating func handle(_ command: PoolCommand, _ context: inout EntryContext) {
+        switch command {
+        case .match(let ticket): match(ticket, &context)
+        case .cancel(_, let claim):
+            end(claim, ErrorReply(.matchCancelled, "the match was cancelled"), &context)
+        case .placed(_, let claim, let room):
+            if placing.removeValue(forKey: claim) != nil { rooms[room]?.expected -= 1 }
+            ordered.remove(room)
+        case .refused(_, let claim, let room, let error): refused(claim, room, error, &context)
+        case .advert(let room, let advert): update(room, advert)
+        }
+        search(&context)
+    }
+
+    mutating func fire(_ context: inout EntryContext) {
+        for ticket in queue where ticket.deadlineMs.map({ $0 <= context.nowMs }) ?? false {
+            end(ticket.claim, ErrorReply(.matchTimeout, "no match within timeoutMs"), &context)
+        }
+        search(&context)
+    }
+
+    private mutating func match(_ ticket: MatchTicket, _ context: inout EntryContext) {
+        guard queue.count + placing.count < context.limits.value.waitingPerPool else {
+            let error = ErrorReply(.rateLimited, "too many callers wait for this match", retryAfterMs: 1000)
+            context.send(.player(ticket.seating.player, .refused(ticket.seating.claim, error)))
+            return
+        }
+        let deadline = ticket.timeoutMs > 0 ? context.nowMs + Int64(ticket.timeoutMs) : nil
+        queue.append(Ticket(order: context.index, ticket: ticket, deadlineMs: deadline))
+    }
+
+    /// Match, limit and cancel: the first decides.
+    private mutating func end(_ claim: Claim, _ error: ErrorReply, _ context: inout EntryContext) {
+        if let i = queue.firstIndex(where: { $0.claim == claim }) {
+            let ticket = queue.remove(at: i)
+            context.send(.player(ticket.player, .refused(claim, error)))
+        } else {
+            placing[claim]?.ending = error
+        }
+    }
+
+    private mutating func update(_ id: String, _ advert: RoomAdvert?) {
+        ordered.remove(id)
+        guard let advert else {
+            rooms[id] = nil
+            return
+        }
+        if rooms[id] == nil {
+            rooms[id] = Room(id: id, taken: advert.taken, open: advert.open, createdMs: advert.createdMs)
+            rooms[id]?.expected = placing.values.count { $0.room == id }
+        } else {
+            rooms[id]?.taken = advert.taken
+            rooms[id]?.open = advert.open
+        }
+    }
+
+    /// The room filled, started or closed first, or will not have this caller: the search goes on.
+    private mutating func refused(
+        _ claim: Claim, _ room: String, _ error: ErrorReply, _ context: inout EntryContext
+    ) {
+        guard var ticket = placing.removeValue(forKey: claim) else { return }
+        rooms[room]?.expected -= 1
+        ordered.remove(room)
+        switch ErrorCode(rawValue: error.code) {
+        case .roomFull?, .frameSyncRunning?: rooms[room]?.open = false
+        case .roomNotFound?: rooms[room] = nil
+        case .roomLimit?: ticket.ending = ticket.ending ?? error
+        default: ticket.excluded.insert(room)
+        }
+        if let ending = ticket.ending {
+            context.send(.player(ticket.player, .refused(claim, ending)))
+            return
+        }
+        if let deadline = ticket.deadlineMs, deadline <= context.nowMs {
+            let late = ErrorReply(.matchTimeout, "no match within timeoutMs")
+            context.send(.player(ticket.player, .refused(claim, late)))
+            return
+        }
+        let i = queue.firstIndex { $0.order > ticket.order } ?? queue.endIndex
+        queue.insert(ticket, at: i)
+    }
+
+    // MARK: Searching
+
+    private mutating func search(_ context: inout EntryContext) {
+        fillOpenRooms(&context)
+        let size = Int(key.maxPlayerCount)
+        while queue.count >= size, ordered.isEmpty || !queue.prefix(size).contains(where: { $0.deadlineMs == nil }) {
+            order(Array(queue.prefix(size)), &context)
+        }
+        // Who will not wait gets a room of its own, with as many of the others as fit; while one is on order, it is
+        // waited for, so that many at once do not end in a room each.
+        if ordered.isEmpty, let first = queue.first(where: { $0.deadlineMs == nil }) {
+            let others = queue.filter { $0.claim != first.claim }.prefix(size - 1)
+            order([first] + others, &context)
+        }
+    }
+
+    /// Longest wait first; the fullest room first, then the oldest.
+    private mutating func fillOpenRooms(_ context: inout EntryContext) {
+        guard !queue.isEmpty, !rooms.isEmpty else { return }
+        let size = Int(key.maxPlayerCount)
+        var open = rooms.values.filter { $0.open && $0.taken + $0.expected < size }
+        var left: [Ticket] = []
+        for ticket in queue {
+            let candidates = open.indices.filter { !ticket.excluded.contains(open[$0].id) }
+            guard let best = candidates.min(by: { Self.isBetter(open[$0], open[$1]) }) else {
+                left.append(ticket)
+                continue
+            }
+            let id = open[best].id
+            open[best].expected += 1
+            rooms[id]?.expected += 1
+            if open[best].taken + open[best].expected >= size { open.remove(at: best) }
+            context.send(.room(RoomKey(project: key.project, id: id), .seat(ticket.ticket.seating)))
+            place(ticket, in: id)
+        }
+        queue = left
+    }
+
+    private static func isBetter(_ a: Room, _ b: Room) -> Bool {
+        let (x, y) = (a.taken + a.expected, b.taken + b.expected)
+        if x != y { return x > y }
+        return a.createdMs != b.createdMs ? a.createdMs < b.createdMs : a.id < b.id
+    }
+
+    /// Has a room made with these callers in it, by the first one's config; it owns the room.
+    private mutating func order(_ tickets: [Ticket], _ context: inout EntryContext) {
+        guard let first = tickets.first else { return }
+        let id = context.randomness.roomID()
+        ordered.insert(id)
+        context.send(
+            .directory(
+                project: key.project,
+                .admit(room: id, first.ticket.room, tickets.map(\.ticket.seating))))
+        let claims = Set(tickets.map(\.claim))
+        queue.removeAll { claims.contains($0.claim) }
+        for ticket in tickets { place(ticket, in: id) }
+    }
+
+    private mutating func place(_ ticket: Ticket, in room: String) {
+        var ticket = ticket
+        ticket.room = room
+        placing[ticket.claim] = ticket
+    }
+}

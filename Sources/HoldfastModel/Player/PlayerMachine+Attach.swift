@@ -1,0 +1,157 @@
+import HoldfastProtocol
+
+/// Connect, resume and drop.
+extension PlayerMachine {
+    mutating func attach(_ request: AttachRequest, _ context: inout EntryContext) {
+        let connection = context.index
+        var position: StreamPosition?
+        switch request.credential {
+        case .resume(let token, let at, let tokenPlayer):
+            guard let run, ResumeToken.isEqual(run.resumeToken, token) else {
+                context.deliver(request.link, .attachRefused(id: request.id, .resumeDead))
+                return
+            }
+            if let tokenPlayer, tokenPlayer != key {
+                context.deliver(request.link, .attachRefused(id: request.id, .otherPlayer))
+                return
+            }
+            context.deliver(run.link, .takenOver)
+            position = at
+        case .token(let name, let avatar):
+            context.deliver(run?.link, .replaced)
+            beginRun(name: name, avatar: avatar, connection: connection, &context)
+        }
+        run?.link = request.link
+        run?.connection = connection
+        run?.droppedAtMs = nil
+        run?.offlineTold = false
+        guard let run else { return }
+        let template = AttachTemplate(
+            link: request.link, connection: connection, id: request.id, resumed: position != nil,
+            resumeToken: run.resumeToken, position: position, requests: digest())
+        switch place {
+        case .claiming, .leaving, .matching(_, _, abandoned: true): pendingAttach = template
+        case .free, .matching, .seated: settle(template, &context)
+        }
+    }
+
+    /// A new run takes nothing of the one before but the seat.
+    private mutating func beginRun(
+        name: String, avatar: String, connection: ConnectionNumber, _ context: inout EntryContext
+    ) {
+        memory = RequestMemory()
+        forgetful = false
+        lastInput = 0
+        open = nil
+        waiting = []
+        ended = nil
+        pendingAttach = nil
+        if case .matching(let pool, let claim, _) = place {
+            place = .matching(pool, claim, abandoned: true)
+            context.send(.pool(pool, .cancel(player: key.id, claim)))
+        }
+        let token = ResumeToken.make(for: key, secret: context.randomness.secret())
+        run = Run(resumeToken: token, link: nil, connection: connection, name: name, avatar: avatar)
+    }
+
+    private func digest() -> RequestDigest {
+        var digest = RequestDigest(executed: memory.ids, forgetful: forgetful)
+        if let open, open.id != 0 { digest.open.append(.init(id: open.id, isSeatCall: true)) }
+        for call in waiting where call.id != 0 { digest.open.append(.init(id: call.id, isSeatCall: true)) }
+        return digest
+    }
+
+    /// Answers an attach, now that it is known where the player sits.
+    mutating func settle(_ template: AttachTemplate, _ context: inout EntryContext) {
+        if case .seated(let room, let claim) = place {
+            context.send(
+                .room(RoomKey(project: key.project, id: room), .attach(player: key.id, claim, template)))
+            return
+        }
+        var attachment = Attachment(
+            resumed: template.resumed, resumeToken: template.resumeToken, requests: digest())
+        attachment.ended = unseenEnd(template)
+        context.deliver(template.link, .attached(id: template.id, attachment))
+    }
+
+    /// The event that ended the seat, if the client cannot have seen it.
+    private mutating func unseenEnd(_ template: AttachTemplate) -> ServerMessage.Body? {
+        guard let ended, let position = template.position else { return nil }
+        self.ended = nil
+        let missed = position.roomID == ended.roomID && position.roomSeq < ended.seq
+        return ended.unseen || missed ? ended.body : nil
+    }
+
+    mutating func detach(_ link: Link, _ context: inout EntryContext) {
+        guard let run, run.link == link else { return }
+        self.run?.link = nil
+        self.run?.droppedAtMs = context.nowMs
+        self.run?.offlineTold = false
+        if case .seated(let room, let claim) = place {
+            context.send(
+                .room(
+                    RoomKey(project: key.project, id: room), .detach(player: key.id, claim, run.connection)))
+        }
+    }
+
+    mutating func disconnect(_ link: Link, _ id: UInt32, _ context: inout EntryContext) {
+        guard run?.link == link else { return }
+        endRun(.disconnected, &context)
+        context.deliver(link, .disconnected(id: id))
+    }
+}
+
+/// The token with which a run is resumed. It names the player, so that any gateway finds the player's shard, and holds
+/// a secret that only the run's client has.
+public enum ResumeToken {
+    static func make(for player: PlayerKey, secret: String) -> String {
+        "\(hex(player.project)).\(hex(player.id)).\(secret)"
+    }
+
+    /// Whose it says that it is; nil when it is none of ours.
+    public static func player(of token: String) -> PlayerKey? {
+        guard token.utf8.count <= 1024 else { return nil }
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let project = text(parts[0]), let id = text(parts[1]) else { return nil }
+        return PlayerKey(project: project, id: id)
+    }
+
+    /// Compares in a time that does not tell how much of it is right.
+    static func isEqual(_ a: String, _ b: String) -> Bool {
+        let x = Array(a.utf8)
+        let y = Array(b.utf8)
+        guard x.count == y.count else { return false }
+        var difference: UInt8 = 0
+        for i in x.indices { difference |= x[i] ^ y[i] }
+        return difference == 0
+    }
+
+    private static func hex(_ text: String) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var out: [UInt8] = []
+        for byte in text.utf8 {
+            out.append(digits[Int(byte >> 4)])
+            out.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    private static func text(_ hex: Substring) -> String? {
+        let digits = Array(hex.utf8)
+        guard !digits.isEmpty, digits.count % 2 == 0 else { return nil }
+        var out: [UInt8] = []
+        for i in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = value(digits[i]), let low = value(digits[i + 1]) else { return nil }
+            out.append(high << 4 | low)
+        }
+        return String(validating: out, as: UTF8.self)
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import HoldfastProtocol
+
+/// createRoom, matchRoom, joinRoom, leaveRoom, cancelMatch.
+extension PlayerMachine {
+    mutating func take(_ link: Link, _ id: UInt32, _ call: SeatCall, _ context: inout EntryContext) {
+        guard run?.link == link else { return }
+        if answerAgain(link, id, &context) { return }
+        if case .cancelMatch = call {
+            cancelMatch(link, id, &context)
+            return
+        }
+        if open != nil || pendingAttach != nil {
+            guard waiting.count < context.limits.value.openRequests else {
+                let error = ErrorReply(.rateLimited, "too many open requests", retryAfterMs: 1000)
+                reply(link, id, .error(error), &context)
+                return
+            }
+            waiting.append(WaitingCall(link: link, id: id, call: call))
+            return
+        }
+        begin(link, id, call, &context)
+    }
+
+    /// Whether the request was done before, or is open: then it is not done again.
+    private mutating func answerAgain(_ link: Link, _ id: UInt32, _ context: inout EntryContext) -> Bool {
+        guard id != 0 else { return false }
+        if open?.id == id {
+            if open?.link == link {
+                open?.times += 1
+            } else {
+                open?.link = link
+                open?.times = 1
+            }
+            return true
+        }
+        if let i = waiting.firstIndex(where: { $0.id == id }) {
+            waiting[i] = WaitingCall(link: link, id: id, call: waiting[i].call)
+            return true
+        }
+        switch memory.outcome(of: id) {
+        case nil: return false
+        case .reply(let body):
+            context.deliver(link, .reply(id: id, body, .player))
+        case .joined(let claim):
+            if case .seated(let room, claim) = place, let run {
+                context.send(
+                    .room(
+                        RoomKey(project: key.project, id: room),
+                        .sendJoined(player: key.id, claim, run.connection, link, id: id)))
+            } else {
+                let body = ServerMessage.Body.failure(.notInRoom, "the room that this request entered has been left")
+                context.deliver(link, .reply(id: id, body, .player))
+            }
+        }
+        return true
+    }
+
+    mutating func begin(_ link: Link, _ id: UInt32, _ call: SeatCall, _ context: inout EntryContext) {
+        switch call {
+        case .cancelMatch:
+            cancelMatch(link, id, &context)
+            return
+        case .leave:
+            guard case .seated(let room, let claim) = place else {
+                reply(link, id, .failure(.notInRoom, "leaveRoom: you are in no room"), &context)
+                return
+            }
+            open = OpenCall(id: id, link: link, isLeave: true)
+            leave(room, claim, .call, &context)
+            return
+        case .create, .match, .join: break
+        }
+        guard place == .free else {
+            reply(link, id, .failure(.alreadyInRoom, "you are in a room; leave it first"), &context)
+            return
+        }
+        open = OpenCall(id: id, link: link, isLeave: false)
+        claim(call, &context)
+    }
+
+    private mutating func claim(_ call: SeatCall, _ context: inout EntryContext) {
+        let claim = context.index
+        func seating(_ config: PlayerConfig, spectator: Bool = false, password: String = "", pool: PoolKey? = nil)
+            -> Seating
+        {
+            Seating(
+                player: key, claim: claim, config: config, asSpectator: spectator, password: password,
+                lastInput: lastInput, pool: pool)
+        }
+        switch call {
+        case .create(let room, let player):
+            let id = context.randomness.roomID()
+            place = .claiming(room: id, claim, abandoned: false)
+            context.send(
+                .directory(project: key.project, .admit(room: id, room, [seating(player)])))
+        case .join(let id, let player, let spectator, let password):
+            place = .claiming(room: id, claim, abandoned: false)
+            context.send(
+                .room(
+                    RoomKey(project: key.project, id: id),
+                    .seat(seating(player, spectator: spectator, password: password))))
+        case .match(let room, let player, let timeoutMs):
+            let pool = PoolKey(
+                project: key.project, type: room.type, maxPlayerCount: room.maxPlayerCount, params: room.matchParams)
+            place = .matching(pool, claim, abandoned: false)
+            let ticket = MatchTicket(seating: seating(player, pool: pool), room: room, timeoutMs: timeoutMs)
+            context.send(.pool(pool, .match(ticket)))
+        case .leave, .cancelMatch: break
+        }
+    }
+
+    private mutating func cancelMatch(_ link: Link, _ id: UInt32, _ context: inout EntryContext) {
+        reply(link, id, .done, &context)
+        // The pool decides whether the match or this was first; its word is matchRoom's one reply.
+        if case .matching(let pool, let claim, _) = place {
+            context.send(.pool(pool, .cancel(player: key.id, claim)))
+        }
+    }
+
+    mutating func roomCall(_ link: Link, _ id: UInt32, _ body: ClientMessage.Body, _ context: inout EntryContext) {
+        guard run?.link == link else { return }
+        if answerAgain(link, id, &context) { return }
+        if case .seated(let room, let claim) = place {
+            // The gateway did not know yet.
+            context.send(
+                .room(
+                    RoomKey(project: key.project, id: room), .call(player: key.id, claim, link, id: id, body)))
+            return
+        }
+        reply(link, id, .failure(.notInRoom, "you are in no room"), &context)
+    }
+
+    private mutating func reply(
+        _ link: Link, _ id: UInt32, _ body: ServerMessage.Body, _ context: inout EntryContext
+    ) {
+        let kept = RequestMemory.keeps(body)
+        if kept { remember(id, .reply(body), &context) }
+        if id != 0 { context.deliver(link, .reply(id: id, body, kept ? .player : .nowhere)) }
+    }
+}

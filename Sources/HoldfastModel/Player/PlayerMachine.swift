@@ -1,0 +1,232 @@
+import HoldfastProtocol
+
+/// A player: its run, its link, and where it sits. The one place that says in which room a player is (design, rule 12);
+/// rooms and pools act on claims that are made here.
+struct PlayerMachine: Sendable {
+    let key: PlayerKey
+    var run: Run?
+    var place = Place.free
+    /// The seat call that is not decided yet, and those that came while it was.
+    var open: OpenCall?
+    var waiting: [WaitingCall] = []
+    var memory = RequestMemory()
+    var forgetful = false
+    /// The highest id of a frame input taken in this run, while no seat knows better.
+    var lastInput: UInt32 = 0
+    /// The last seat that was ended by others.
+    var ended: OutReport.Ended?
+    /// An attach that waits until the claim is decided.
+    var pendingAttach: AttachTemplate?
+
+    /// From a connect with a token to its end (rooms.md, "A run").
+    struct Run: Sendable {
+        let resumeToken: String
+        var link: Link?
+        var connection: ConnectionNumber
+        var droppedAtMs: Int64?
+        /// The player's shard has told of being offline.
+        var offlineTold = false
+        let name: String
+        let avatar: String
+    }
+
+    /// free → claiming or matching → seated or free; seated → leaving → free or (refused) seated; seated → free.
+    enum Place: Sendable, Equatable {
+        case free
+        /// `abandoned`: nobody wants the seat any more; it is left as soon as it is there.
+        case claiming(room: String, Claim, abandoned: Bool)
+        case matching(PoolKey, Claim, abandoned: Bool)
+        case seated(room: String, Claim)
+        case leaving(room: String, Claim)
+    }
+
+    struct OpenCall: Sendable {
+        let id: UInt32
+        /// The link on which it was last sent: on another, the answer waits until it is sent again.
+        var link: Link
+        /// How many answers that link is owed.
+        var times = 1
+        let isLeave: Bool
+    }
+
+    struct WaitingCall: Sendable {
+        let link: Link
+        let id: UInt32
+        let call: SeatCall
+    }
+
+    init(key: PlayerKey) { self.key = key }
+
+    /// Whether nothing is lost when it is forgotten.
+    var isIdle: Bool { run == nil && place == .free && pendingAttach == nil }
+
+    var nextDeadlineMs: Int64? {
+        guard let run, let dropped = run.droppedAtMs else { return nil }
+        return run.offlineTold ? dropped + windowMs : dropped + graceMs
+    }
+
+    /// Of the node's limits, kept here because a deadline must not need a context.
+    var windowMs: Int64 = 60_000
+    var graceMs: Int64 = 2_000
+
+    mutating func handle(_ command: PlayerCommand, _ context: inout EntryContext) {
+        windowMs = Int64(context.limits.value.resumeWindowMs)
+        graceMs = min(Int64(context.limits.value.offlineAfterMs), windowMs)
+        switch command {
+        case .attach(let request): attach(request, &context)
+        case .detach(let link): detach(link, &context)
+        case .disconnect(let link, let id): disconnect(link, id, &context)
+        case .call(let link, let id, let call): take(link, id, call, &context)
+        case .roomCall(let link, let id, let body): roomCall(link, id, body, &context)
+        case .seated(let claim, let room): seated(claim, room, &context)
+        case .refused(let claim, let error): refused(claim, error, &context)
+        case .leaveRefused(let claim, let error): leaveRefused(claim, error, &context)
+        case .out(let claim, let report): out(claim, report, &context)
+        case .attachFailed(_, let template):
+            guard run?.connection == template.connection else { return }
+            settle(template, &context)
+        }
+    }
+
+    mutating func fire(_ context: inout EntryContext) {
+        guard let run, let dropped = run.droppedAtMs else { return }
+        if !run.offlineTold, context.nowMs >= dropped + graceMs {
+            self.run?.offlineTold = true
+            goOffline(&context)
+        }
+        if context.nowMs >= dropped + windowMs { endRun(.windowOver, &context) }
+    }
+
+    private mutating func goOffline(_ context: inout EntryContext) {
+        switch place {
+        case .seated(let room, let claim), .leaving(let room, let claim):
+            context.send(.room(RoomKey(project: key.project, id: room), .offline(player: key.id, claim)))
+        case .matching(let pool, let claim, _):
+            context.send(.pool(pool, .cancel(player: key.id, claim)))
+        case .free, .claiming: break
+        }
+    }
+
+    /// Ends the run, and with it every claim.
+    mutating func endRun(_ cause: LeaveCause, _ context: inout EntryContext) {
+        run = nil
+        memory = RequestMemory()
+        forgetful = false
+        lastInput = 0
+        open = nil
+        waiting = []
+        ended = nil
+        pendingAttach = nil
+        switch place {
+        case .free, .leaving: break
+        case .claiming(let room, let claim, _): place = .claiming(room: room, claim, abandoned: true)
+        case .matching(let pool, let claim, _):
+            place = .matching(pool, claim, abandoned: true)
+            context.send(.pool(pool, .cancel(player: key.id, claim)))
+        case .seated(let room, let claim): leave(room, claim, cause, &context)
+        }
+    }
+
+    mutating func leave(_ room: String, _ claim: Claim, _ cause: LeaveCause, _ context: inout EntryContext) {
+        place = .leaving(room: room, claim)
+        context.send(.room(RoomKey(project: key.project, id: room), .leave(player: key.id, claim, cause)))
+    }
+}
+
+// MARK: - How claims go on
+
+extension PlayerMachine {
+    private mutating func seated(_ claim: Claim, _ room: String, _ context: inout EntryContext) {
+        let abandoned: Bool
+        switch place {
+        case .claiming(_, claim, let gone), .matching(_, claim, let gone): abandoned = gone
+        case .free, .claiming, .matching, .seated, .leaving: return
+        }
+        if abandoned {
+            // Nobody was told of it, so it is as if it had never been.
+            leave(room, claim, .disconnected, &context)
+            return
+        }
+        place = .seated(room: room, claim)
+        if let dropped = run?.droppedAtMs, run?.offlineTold == true || context.nowMs >= dropped + graceMs {
+            context.send(.room(RoomKey(project: key.project, id: room), .offline(player: key.id, claim)))
+        }
+        if let call = open {
+            open = nil
+            remember(call.id, .joined(claim), &context)
+            if let run, run.link == call.link {
+                for _ in 0..<call.times {
+                    context.send(
+                        .room(
+                            RoomKey(project: key.project, id: room),
+                            .sendJoined(player: key.id, claim, run.connection, call.link, id: call.id)))
+                }
+            }
+        }
+        goOn(&context)
+    }
+
+    private mutating func refused(_ claim: Claim, _ error: ErrorReply, _ context: inout EntryContext) {
+        switch place {
+        case .claiming(_, claim, _), .matching(_, claim, _): place = .free
+        case .free, .claiming, .matching, .seated, .leaving: return
+        }
+        finish(.error(error), &context)
+        goOn(&context)
+    }
+
+    private mutating func leaveRefused(_ claim: Claim, _ error: ErrorReply, _ context: inout EntryContext) {
+        guard case .leaving(let room, claim) = place else { return }
+        place = .seated(room: room, claim)
+        finish(.error(error), &context)
+        goOn(&context)
+    }
+
+    private mutating func out(_ claim: Claim, _ report: OutReport, _ context: inout EntryContext) {
+        switch place {
+        case .seated(_, claim), .leaving(_, claim): break
+        case .free, .claiming, .matching, .seated, .leaving: return
+        }
+        place = .free
+        if run != nil {
+            forgetful = forgetful || memory.executed.count + report.memory.executed.count > limit(context)
+            memory.merge(report.memory, limit: limit(context))
+            lastInput = max(lastInput, report.lastInput)
+            ended = report.ended
+        }
+        if let open, open.isLeave { finish(.done, &context) }
+        goOn(&context)
+    }
+
+    /// Answers the open call.
+    private mutating func finish(_ body: ServerMessage.Body, _ context: inout EntryContext) {
+        guard let call = open else { return }
+        open = nil
+        let kept = RequestMemory.keeps(body)
+        if kept { remember(call.id, .reply(body), &context) }
+        guard call.id != 0, run?.link == call.link else { return }
+        for _ in 0..<call.times {
+            context.deliver(call.link, .reply(id: call.id, body, kept ? .player : .nowhere))
+        }
+    }
+
+    /// A claim was decided: what waited for that can go on.
+    private mutating func goOn(_ context: inout EntryContext) {
+        if let template = pendingAttach {
+            pendingAttach = nil
+            settle(template, &context)
+        }
+        while open == nil, !waiting.isEmpty {
+            let next = waiting.removeFirst()
+            begin(next.link, next.id, next.call, &context)
+        }
+    }
+
+    func limit(_ context: EntryContext) -> Int { context.limits.value.rememberedRequests }
+
+    mutating func remember(_ id: UInt32, _ outcome: RequestMemory.Outcome, _ context: inout EntryContext) {
+        guard run != nil, id != 0 else { return }
+        if memory.executed.count >= limit(context) { forgetful = true }
+        memory.remember(id, outcome, limit: limit(context))
+    }
+}

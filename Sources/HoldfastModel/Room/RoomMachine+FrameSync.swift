@@ -1,0 +1,175 @@
+import HoldfastProtocol
+
+/// Frame sync: starting, sealing, stopping, and the calls that belong to it.
+extension RoomMachine {
+    /// The frame sync that a call means: 0 is whichever runs.
+    func running(_ id: UInt32) -> FrameSyncMachine? {
+        guard let frameSync, id == 0 || id == frameSync.id else { return nil }
+        return frameSync
+    }
+
+    var notRunning: ErrorReply { ErrorReply(.frameSyncNotRunning, "no such frame sync runs") }
+
+    func notSealed(_ field: String, _ frame: UInt32, _ sync: FrameSyncMachine) -> ErrorReply {
+        ErrorReply(.invalidRequest, "\(field): the newest sealed frame is \(sync.sealed), got \(frame)")
+    }
+
+    mutating func startFrameSync(_ context: inout EntryContext) {
+        lastFrameSyncID += 1
+        // Of the one before, at most the last is kept for those who still resume into it.
+        if lastFrameSyncID >= 2 { history.dropFrames(through: lastFrameSyncID - 2) }
+        var started = FrameSyncInfo(
+            frameSyncId: lastFrameSyncID, seed: Int32(truncatingIfNeeded: context.randomness.next()),
+            serverTime: context.wallMs, frameRate: config.frameRate)
+        var room = info
+        room.status = 1
+        started.roomInfo = room
+        frameSync = FrameSyncMachine(started: started, nowMs: context.nowMs, limits: context.limits.value)
+        nobodyOnlineSinceMs = nil
+        tell(.frameSyncStarted(started), .everyone, &context)
+    }
+
+    /// - Parameter reason: 0 owner, 1 time limit, 2 nobody online, 3 room closed.
+    mutating func stopFrameSync(reason: Int32, _ context: inout EntryContext) {
+        guard let sync = frameSync else { return }
+        // An input that was taken stands in a frame.
+        if sync.hasOpenInputs { seal(&context) }
+        frameSync = nil
+        nobodyOnlineSinceMs = nil
+        dropFramesAtMs = context.nowMs + Int64(context.limits.value.stoppedFramesMs)
+        let stopped = FrameSyncStopped(roomId: key.id, frameSyncId: sync.id, reason: reason)
+        tell(.frameSyncStopped(stopped), .everyone, &context)
+    }
+
+    private mutating func seal(_ context: inout EntryContext) {
+        guard var sync = frameSync else { return }
+        frameSync = nil
+        let (frame, bytes) = sync.seal(nowMs: context.nowMs)
+        let id = sync.id
+        frameSync = sync
+        tell(frame, inputBytes: bytes, in: id, &context)
+    }
+
+    mutating func takeInput(
+        _ input: SendFrameInput, _ member: RoomMember, _ id: UInt32, _ context: inout EntryContext
+    ) {
+        // Sent again after a resume, though it was taken.
+        if id != 0, id <= member.lastInput { return }
+        if let refusal = refusal(of: input, member, id, context) {
+            if id != 0 { context.deliver(member.link, .reply(id: id, .error(refusal), .nowhere)) }
+        } else {
+            update(member.player) { $0.lastInput = max($0.lastInput, id) }
+        }
+    }
+
+    /// Puts the input into the open frame, or says why not.
+    private mutating func refusal(
+        of input: SendFrameInput, _ member: RoomMember, _ id: UInt32, _ context: EntryContext
+    ) -> ErrorReply? {
+        if member.isSpectator { return ErrorReply(.notForSpectators, "spectators cannot send inputs") }
+        guard frameSync != nil, input.frameSyncId == 0 || input.frameSyncId == frameSync?.id else { return notRunning }
+        if let over = RequestRules.oversize(of: input, limits: context.limits.value) {
+            return ErrorReply(over.code, over.message)
+        }
+        var stamped = FrameInput(playerId: member.player, serverTime: context.wallMs, id: id)
+        let size: Int
+        switch input.payload {
+        case .data(let text):
+            stamped.payload = .data(text)
+            size = text.utf8.count
+        case .dataBytes(let bytes):
+            stamped.payload = .dataBytes(bytes)
+            size = bytes.count
+        case nil:
+            stamped.payload = .data("")
+            size = 0
+        }
+        if frameSync?.add(stamped, size: size, limits: context.limits.value) == true { return nil }
+        let limit = context.limits.value.inputsPerFrame
+        return ErrorReply(.tooManyFrameInputs, "sendFrameInput: at most \(limit) inputs by one player in a frame")
+    }
+
+    mutating func takeHash(
+        _ report: ReportFrameHash, _ member: RoomMember, _ id: UInt32, _ context: inout EntryContext
+    ) {
+        var refusal: ErrorReply?
+        if member.isSpectator {
+            refusal = ErrorReply(.notForSpectators, "spectators cannot report hashes")
+        } else if let sync = running(report.frameSyncId) {
+            if report.frameId > sync.sealed || report.frameId == 0 {
+                refusal = notSealed("reportFrameHash.frameId", report.frameId, sync)
+            }
+        } else {
+            refusal = notRunning
+        }
+        if let refusal {
+            if id != 0 { context.deliver(member.link, .reply(id: id, .error(refusal), .nowhere)) }
+            return
+        }
+        if let desync = frameSync?.report(report, from: member.player, limits: context.limits.value) {
+            tell(.desyncDetected(desync), .everyone, &context)
+        }
+    }
+
+    func getFrames(_ get: GetFrames, _ member: RoomMember, _ id: UInt32, _ context: inout EntryContext) {
+        guard id != 0 else { return }
+        guard let sync = running(get.frameSyncId) else {
+            context.deliver(member.link, .reply(id: id, .error(notRunning), .nowhere))
+            return
+        }
+        let oldest = history.firstKept(of: sync.id) ?? sync.sealed + 1
+        if get.first < oldest, get.first <= sync.sealed {
+            let error = ErrorReply(.framesNotKept, "getFrames.first: the oldest frame kept is \(oldest)")
+            context.deliver(member.link, .reply(id: id, .error(error), .nowhere))
+            return
+        }
+        let limits = context.limits.value
+        var reply = StoredFrames(firstKept: history.firstKept(of: sync.id) ?? 0, frameSyncID: sync.id)
+        var position = history.position(of: get.first, in: sync.id)
+        var inputBytes = 0
+        while position < history.frames.endIndex {
+            let frame = history.frames[position]
+            guard frame.frameSyncID == sync.id, frame.id <= get.last else { break }
+            let fits =
+                reply.frames.count < limits.framesPerReply
+                && inputBytes + frame.inputBytes <= limits.frameBytesPerReply
+            guard fits || reply.frames.isEmpty else {
+                reply.partial = true
+                break
+            }
+            inputBytes += frame.inputBytes
+            reply.frames.append(frame.protobuf)
+            position += 1
+        }
+        context.deliver(member.link, .frames(id: id, reply))
+    }
+
+    // MARK: Deadlines
+
+    var nextDeadlineMs: Int64? {
+        var next: Int64?
+        func consider(_ time: Int64?) {
+            if let time { next = min(next ?? time, time) }
+        }
+        if let frameSync {
+            consider(frameSync.nextSealMs)
+            consider(frameSync.endsAtMs)
+            consider(nobodyOnlineSinceMs.map { $0 + nobodyOnlineMs })
+        }
+        consider(dropFramesAtMs)
+        consider(listAtMs)
+        return next
+    }
+
+    mutating func fire(_ context: inout EntryContext) {
+        let now = context.nowMs
+        if let sync = frameSync, sync.nextSealMs <= now { seal(&context) }
+        if let sync = frameSync, sync.endsAtMs <= now { stopFrameSync(reason: 1, &context) }
+        if let since = nobodyOnlineSinceMs, since + nobodyOnlineMs <= now { stopFrameSync(reason: 2, &context) }
+        if let at = dropFramesAtMs, at <= now {
+            dropFramesAtMs = nil
+            history.dropFrames(through: frameSync == nil ? lastFrameSyncID : lastFrameSyncID - 1)
+        }
+        if listAtMs.map({ $0 <= now }) ?? false || frameSync == nil { advertise(&context) }
+    }
+}

@@ -1,0 +1,274 @@
+import HoldfastProtocol
+
+/// The room's one ordered stream: telling it, and letting links read it from where they are.
+extension RoomMachine {
+    // MARK: Telling
+
+    /// Gives the event its position, keeps it, and hands it to the links that listen.
+    mutating func tell(_ body: ServerMessage.Body, _ audience: Audience, _ context: inout EntryContext) {
+        seq += 1
+        let message = ServerMessage(seq: seq, body: body)
+        let bytes = Encoding.protobuf.encode(message)
+        history.append(
+            .init(seq: seq, timeMs: context.nowMs, audience: audience, protobuf: bytes), limits: context.limits.value)
+        hand(StreamMessage(message: message, protobuf: bytes), to: audience, &context)
+    }
+
+    mutating func tell(_ frame: Frame, inputBytes: Int, in sync: UInt32, _ context: inout EntryContext) {
+        seq += 1
+        let bytes = Encoding.protobuf.encode(frame)
+        history.append(
+            .init(seq: seq, frameSyncID: sync, id: frame.id, inputBytes: inputBytes, protobuf: bytes),
+            limits: context.limits.value)
+        let message = ServerMessage(seq: seq, body: .frame(frame))
+        let whole = (try? Encoding.protobuf.encode(storedFrame: bytes, seq: seq)) ?? Encoding.protobuf.encode(message)
+        hand(StreamMessage(message: message, protobuf: whole), to: .everyone, &context)
+    }
+
+    private mutating func hand(_ message: StreamMessage, to audience: Audience, _ context: inout EntryContext) {
+        let groups: LinkGroups
+        var except: Link?
+        switch audience {
+        case .everyone: groups = gatherListeners()
+        case .everyoneBut(let player):
+            groups = gatherListeners()
+            except = member(player)?.link
+        case .only(let players):
+            var few = LinkGroups()
+            for player in players {
+                if let member = member(player), member.reading == .live, let link = member.link { few.add(link) }
+            }
+            groups = few
+        }
+        if !groups.isEmpty { context.effects.append(.broadcast(groups, except: except, message)) }
+    }
+
+    private mutating func gatherListeners() -> LinkGroups {
+        if let listeners { return listeners }
+        var groups = LinkGroups()
+        for member in players where member.reading == .live {
+            if let link = member.link { groups.add(link) }
+        }
+        // In a set order, as every output must be.
+        for member in spectators.values.sorted(by: { $0.player < $1.player }) where member.reading == .live {
+            if let link = member.link { groups.add(link) }
+        }
+        listeners = groups
+        return groups
+    }
+
+    // MARK: Beginning to read
+
+    func joinedNow() -> RoomJoined {
+        RoomJoined(room: info, roomSeq: seq, frameSync: frameSync?.info, snapshot: frameSync?.snapshot)
+    }
+
+    private func view(of member: RoomMember) -> SeatView {
+        SeatView(room: key, claim: member.claim, asSpectator: member.isSpectator, frameRate: config.frameRate)
+    }
+
+    /// The reply to the call that led here, as of the entry that seated the player; sent again, as of now.
+    mutating func sendJoined(
+        _ player: String, _ claim: Claim, _ connection: ConnectionNumber, _ link: Link, _ id: UInt32,
+        _ context: inout EntryContext
+    ) {
+        guard let member = member(player, claim), connection >= member.connection else { return }
+        if let told = member.firstJoined {
+            let cursor = StreamCursor(seq: told.roomSeq, frame: framePosition(after: told))
+            update(player) {
+                $0.firstJoined = nil
+                $0.connection = connection
+                $0.link = link
+                $0.reading = .past(cursor)
+            }
+            context.deliver(link, .joined(id: id, told, view(of: member)))
+            catchUp(player, &context)
+        } else if case .past = member.reading, member.link == link {
+            update(player) { if $0.rejoins.count < context.limits.value.openRequests { $0.rejoins.append(id) } }
+        } else if member.link == link {
+            context.deliver(link, .joined(id: id, joinedNow(), view(of: member)))
+        }
+    }
+
+    private func framePosition(after told: RoomJoined) -> Int {
+        guard let sync = told.frameSync else { return framePosition(afterSeq: told.roomSeq) }
+        return history.position(of: (told.snapshot?.frameId ?? 0) + 1, in: sync.frameSyncId)
+    }
+
+    private func framePosition(afterSeq seq: UInt64) -> Int {
+        history.frames.firstPosition { $0.seq > seq }
+    }
+
+    /// Completes `connected`, and lets the stream go on from where the client says it is.
+    mutating func attach(
+        _ player: String, _ claim: Claim, _ template: AttachTemplate, _ context: inout EntryContext
+    ) {
+        guard let known = member(player, claim) else {
+            context.send(.player(playerKey(player), .attachFailed(claim, template)))
+            return
+        }
+        guard template.connection > known.connection else { return }
+        if known.reading == .live { listeners = nil }
+        update(player) {
+            $0.connection = template.connection
+            $0.link = template.link
+            $0.reading = .nothing
+            $0.firstJoined = nil
+            $0.rejoins = []
+            if !template.resumed {
+                $0.memory = RequestMemory()
+                $0.lastInput = 0
+            }
+        }
+        comeOnline(player, &context)
+        guard let member = member(player) else { return }
+        history.trimEvents(nowMs: context.nowMs, limits: context.limits.value)
+
+        let position = template.position.flatMap { $0.roomID == key.id ? $0 : nil }
+        let eventSeq = position.flatMap { isUsable($0.roomSeq, for: member) ? $0.roomSeq : nil }
+        let frame = position.flatMap(usableFrame)
+        var attachment = Attachment(
+            resumed: template.resumed, resumeToken: template.resumeToken, requests: template.requests)
+        attachment.room = info
+        attachment.roomSeq = seq
+        attachment.roomRestarted = eventSeq == nil
+        attachment.frameSync = frameSync?.info
+        if eventSeq == nil, frame == nil { attachment.snapshot = frameSync?.snapshot }
+        attachment.seat = view(of: member)
+        attachment.seatRequests = member.memory.ids
+        context.deliver(template.link, .attached(id: template.id, attachment))
+
+        let cursor = StreamCursor(
+            seq: eventSeq ?? seq,
+            frame: frame ?? eventSeq.map(framePosition(afterSeq:)) ?? framePosition(after: joinedNow()))
+        update(player) {
+            if eventSeq == nil { $0.baseSeq = attachment.roomSeq }
+            $0.reading = .past(cursor)
+        }
+        catchUp(player, &context)
+    }
+
+    /// A position counts when nothing after it is forgotten and it is not from before the member's own coming.
+    private func isUsable(_ position: UInt64, for member: RoomMember) -> Bool {
+        position >= max(1, member.joinedSeq) && position <= seq && position >= history.forgottenSeq
+    }
+
+    private func usableFrame(_ position: StreamPosition) -> Int? {
+        guard let sync = frameSync, position.frameSyncID == sync.id, position.frameID <= sync.sealed else { return nil }
+        return history.position(of: position.frameID + 1, in: sync.id)
+    }
+
+    mutating func detach(_ player: String, _ claim: Claim, _ connection: ConnectionNumber) {
+        guard let member = member(player, claim), member.connection == connection else { return }
+        if member.reading == .live { listeners = nil }
+        update(player) {
+            $0.link = nil
+            $0.reading = .nothing
+            $0.rejoins = []
+        }
+    }
+
+    // MARK: Reading on
+
+    mutating func pull(_ player: String, _ claim: Claim, _ link: Link, _ context: inout EntryContext) {
+        guard let member = member(player, claim), member.link == link else { return }
+        catchUp(player, &context)
+    }
+
+    /// Sends a link the next part of what it missed; at the end of it, the link gets what is told.
+    /// - Parameter atOnce: all of it, because the room closes.
+    mutating func catchUp(_ player: String, atOnce: Bool = false, _ context: inout EntryContext) {
+        guard let member = member(player), case .past(var cursor) = member.reading else { return }
+        var reader = PastReader(history: history, player: player, baseSeq: member.baseSeq, limits: context.limits.value)
+        repeat {
+            let part = reader.next(&cursor)
+            context.deliver(member.link, .replay(part.messages, atHead: part.atHead))
+            if part.atHead {
+                goLive(player, &context)
+                return
+            }
+        } while atOnce
+        update(player) { $0.reading = .past(cursor) }
+    }
+
+    private mutating func goLive(_ player: String, _ context: inout EntryContext) {
+        listeners = nil
+        var due: [UInt32] = []
+        update(player) {
+            $0.reading = .live
+            due = $0.rejoins
+            $0.rejoins = []
+        }
+        guard let member = member(player) else { return }
+        for id in due {
+            context.deliver(member.link, .joined(id: id, joinedNow(), view(of: member)))
+        }
+    }
+}
+
+/// Reads a room's kept stream for one member, in the order of positions.
+struct PastReader {
+    let history: StreamHistory
+    let player: String
+    let baseSeq: UInt64
+    let limits: Limits
+
+    /// About as much as one part holds; a single frame may be more.
+    private var partBytes: Int { limits.frameBytesPerReply }
+
+    init(history: StreamHistory, player: String, baseSeq: UInt64, limits: Limits) {
+        self.history = history
+        self.player = player
+        self.baseSeq = baseSeq
+        self.limits = limits
+    }
+
+    mutating func next(_ cursor: inout StreamCursor) -> (messages: [ReplayMessage], atHead: Bool) {
+        var messages: [ReplayMessage] = []
+        var bytes = 0
+        var event = history.events.firstPosition { [seq = cursor.seq] in $0.seq > seq }
+        cursor.frame = max(cursor.frame, history.frames.startIndex)
+        while bytes < partBytes {
+            let nextEvent = event < history.events.endIndex ? history.events[event] : nil
+            let nextFrame = cursor.frame < history.frames.endIndex ? history.frames[cursor.frame] : nil
+            if let nextFrame, nextFrame.seq < nextEvent?.seq ?? .max {
+                let batch = frames(from: &cursor.frame, before: nextEvent?.seq ?? .max)
+                bytes += batch.frames.reduce(0) { $0 + $1.count }
+                messages.append(.frames(batch))
+            } else if let nextEvent {
+                if nextEvent.audience.includes(player) {
+                    messages.append(.event(nextEvent.protobuf))
+                    bytes += nextEvent.protobuf.count
+                }
+                cursor.seq = nextEvent.seq
+                event += 1
+            } else {
+                return (messages, true)
+            }
+        }
+        return (messages, false)
+    }
+
+    /// One `frames` message's worth.
+    private func frames(from position: inout Int, before seq: UInt64) -> StoredFrames {
+        let sync = history.frames[position].frameSyncID
+        var batch = StoredFrames(firstKept: history.firstKept(of: sync) ?? 0, frameSyncID: sync)
+        var inputBytes = 0
+        while position < history.frames.endIndex {
+            let frame = history.frames[position]
+            guard frame.frameSyncID == sync, frame.seq < seq else { break }
+            let fits =
+                batch.frames.count < limits.framesPerReply
+                && inputBytes + frame.inputBytes <= limits.frameBytesPerReply
+            guard fits || batch.frames.isEmpty else {
+                batch.partial = true
+                break
+            }
+            inputBytes += frame.inputBytes
+            batch.frames.append(frame.protobuf)
+            batch.seq = frame.seq > baseSeq ? frame.seq : 0
+            position += 1
+        }
+        return batch
+    }
+}

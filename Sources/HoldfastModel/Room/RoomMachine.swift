@@ -1,0 +1,312 @@
+import HoldfastProtocol
+
+/// A room: who is in it, who owns it, what it is told and tells. Its calls, its stream and its frame sync are in the
+/// extensions beside this file.
+struct RoomMachine: Sendable {
+    let key: RoomKey
+    let pool: PoolKey?
+    let createdMs: Int64
+    var config: RoomConfig
+    /// In seat order: the longest-seated first.
+    var players: [RoomMember] = []
+    var spectators: [String: RoomMember] = [:]
+    var ownerID = ""
+    /// Oldest first.
+    var bans: [String] = []
+    /// Nobody is in it any more; the shard forgets it.
+    var isClosed = false
+
+    var seq: UInt64 = 0
+    var history = StreamHistory()
+    /// The links that get what is told now; nil when it must be gathered anew.
+    var listeners: LinkGroups?
+
+    var frameSync: FrameSyncMachine?
+    var lastFrameSyncID: UInt32 = 0
+    /// Since when frame sync runs with nobody online.
+    var nobodyOnlineSinceMs: Int64?
+    let nobodyOnlineMs: Int64
+    /// When the frames of the stopped frame sync are dropped.
+    var dropFramesAtMs: Int64?
+
+    var advert: RoomAdvert?
+    var listing: RoomListing?
+    var listedAtMs: Int64 = .min / 2
+    var listAtMs: Int64?
+
+    init(key: RoomKey, config: RoomConfig, context: EntryContext) {
+        self.key = key
+        self.config = config
+        if self.config.frameRate == 0 { self.config.frameRate = context.limits.value.frameRateDefault }
+        createdMs = context.wallMs
+        nobodyOnlineMs = Int64(context.limits.value.nobodyOnlineMs)
+        // Hidden rooms and those with a password are never matched.
+        pool =
+            config.hidden || !config.password.isEmpty
+            ? nil
+            : PoolKey(
+                project: key.project, type: config.type, maxPlayerCount: config.maxPlayerCount,
+                params: config.matchParams)
+    }
+
+    mutating func handle(_ command: RoomCommand, _ context: inout EntryContext) {
+        switch command {
+        case .create(_, let seatings): open(seatings, &context)
+        case .seat(let seating): seat(seating, &context)
+        case .leave(let player, let claim, let cause): leave(player, claim, cause, &context)
+        case .offline(let player, let claim): goOffline(player, claim, &context)
+        case .attach(let player, let claim, let template): attach(player, claim, template, &context)
+        case .detach(let player, let claim, let connection): detach(player, claim, connection)
+        case .sendJoined(let player, let claim, let connection, let link, let id):
+            sendJoined(player, claim, connection, link, id, &context)
+        case .call(let player, let claim, let link, let id, let body):
+            call(player, claim, link, id, body, &context)
+        case .pull(let player, let claim, let link): pull(player, claim, link, &context)
+        }
+        if Self.changesWhatIsShown(command) { advertise(&context) }
+    }
+
+    private static func changesWhatIsShown(_ command: RoomCommand) -> Bool {
+        switch command {
+        case .create, .seat, .leave, .offline, .attach: true
+        case .detach, .sendJoined, .pull: false
+        case .call(_, _, _, _, let body):
+            switch body {
+            case .sendFrameInput, .sendCustomMessage, .reportFrameHash, .getFrames, .putSnapshot: false
+            default: true
+            }
+        }
+    }
+
+    // MARK: Coming
+
+    private mutating func open(_ seatings: [Seating], _ context: inout EntryContext) {
+        // Creating a room takes a position.
+        seq = 1
+        for seating in seatings {
+            if ownerID.isEmpty { ownerID = seating.player.id }
+            players.append(member(seating))
+        }
+        let told = RoomJoined(room: info, roomSeq: seq)
+        for (i, seating) in seatings.enumerated() {
+            players[i].joinedSeq = seq
+            players[i].baseSeq = seq
+            players[i].firstJoined = told
+            answer(seating, &context)
+        }
+    }
+
+    private func member(_ seating: Seating) -> RoomMember {
+        RoomMember(
+            player: seating.player.id, claim: seating.claim, isSpectator: seating.asSpectator,
+            customStatus: seating.config.customStatus, customProperties: seating.config.customProperties,
+            lastInput: seating.lastInput)
+    }
+
+    /// Tells the player's shard first: it alone says where a player sits.
+    private func answer(_ seating: Seating, _ context: inout EntryContext) {
+        context.send(.player(seating.player, .seated(seating.claim, room: key.id)))
+        if let pool = seating.pool {
+            context.send(.pool(pool, .placed(player: seating.player.id, seating.claim, room: key.id)))
+        }
+    }
+
+    private mutating func seat(_ seating: Seating, _ context: inout EntryContext) {
+        if let refusal = refusal(of: seating) {
+            Self.refuse(seating, key.id, refusal, &context)
+            return
+        }
+        let new = member(seating)
+        if seating.asSpectator {
+            spectators[new.player] = new
+        } else {
+            players.append(new)
+            if !isOwnerOnline { ownerID = new.player }
+            frameSync?.note(.entered, new.player)
+            nobodyOnlineSinceMs = nil
+            let entered = PlayerEntered(roomId: key.id, player: info(of: new), roomOwnerId: ownerID)
+            tell(.playerEntered(entered), .everyoneBut(new.player), &context)
+        }
+        let joined = joinedNow()
+        update(new.player) {
+            $0.joinedSeq = joined.roomSeq
+            $0.baseSeq = joined.roomSeq
+            $0.firstJoined = joined
+        }
+        answer(seating, &context)
+    }
+
+    /// Why a claim cannot be granted, in the order of errors.md.
+    private func refusal(of seating: Seating) -> ErrorReply? {
+        if bans.contains(seating.player.id) { return ErrorReply(.bannedFromRoom, "you are banned from this room") }
+        if !config.password.isEmpty, config.password != seating.password {
+            return ErrorReply(.wrongPassword, "joinRoom.password is not this room's")
+        }
+        if seating.asSpectator {
+            if spectators.count >= Int(config.maxSpectatorCount) {
+                return ErrorReply(
+                    .roomFull, "all \(config.maxSpectatorCount) spectators' places of the room are taken")
+            }
+        } else {
+            if frameSync != nil, !config.allowLateJoin {
+                return ErrorReply(.frameSyncRunning, "frame sync runs and the room does not allow late joins")
+            }
+            if players.count >= Int(config.maxPlayerCount) {
+                return ErrorReply(.roomFull, "all \(config.maxPlayerCount) seats of the room are taken")
+            }
+        }
+        if contains(seating.player.id) { return ErrorReply(.alreadyInRoom, "you are in this room") }
+        return frameSync.flatMap(missingFrames)
+    }
+
+    /// Error 33 when who comes now could not get all frames that it needs.
+    private func missingFrames(_ sync: FrameSyncMachine) -> ErrorReply? {
+        let needed = (sync.snapshot?.frameId ?? 0) + 1
+        guard needed <= sync.sealed, let kept = history.firstKept(of: sync.id), kept > needed else { return nil }
+        return ErrorReply(.framesNotKept, "frame \(needed) is needed, and the oldest frame kept is \(kept)")
+    }
+
+    static func refuse(_ seating: Seating, _ room: String, _ error: ErrorReply, _ context: inout EntryContext) {
+        if let pool = seating.pool {
+            context.send(
+                .pool(pool, .refused(player: seating.player.id, seating.claim, room: room, error)))
+        } else {
+            context.send(.player(seating.player, .refused(seating.claim, error)))
+        }
+    }
+
+    // MARK: Going
+
+    private mutating func leave(
+        _ player: String, _ claim: Claim, _ cause: LeaveCause, _ context: inout EntryContext
+    ) {
+        guard let member = member(player, claim) else { return }
+        if case .call = cause, isLocked, !member.isSpectator {
+            let error = ErrorReply(.frameSyncRunning, "the room is locked while frame sync runs")
+            context.send(.player(playerKey(player), .leaveRefused(claim, error)))
+            return
+        }
+        remove(member, ended: nil, &context)
+        if member.isSpectator { return }
+        passOnOwnership()
+        frameSync?.note(.left, player)
+        let left = PlayerLeft(roomId: key.id, roomOwnerId: ownerID, playerId: player)
+        tell(.playerLeft(left), .everyone, &context)
+        closeIfEmpty(&context)
+        watchOnline(context)
+    }
+
+    private mutating func goOffline(_ player: String, _ claim: Claim, _ context: inout EntryContext) {
+        guard let member = member(player, claim), member.online, member.link == nil else { return }
+        update(player) { $0.online = false }
+        if member.isSpectator { return }
+        passOnOwnership()
+        frameSync?.note(.offline, player)
+        let offline = PlayerOffline(roomId: key.id, roomOwnerId: ownerID, playerId: player)
+        tell(.playerOffline(offline), .everyoneBut(player), &context)
+        watchOnline(context)
+    }
+
+    /// Back from a drop, or with a new run.
+    mutating func comeOnline(_ player: String, _ context: inout EntryContext) {
+        guard let member = member(player), !member.online else { return }
+        update(player) { $0.online = true }
+        if member.isSpectator { return }
+        if !isOwnerOnline(besides: player) { ownerID = player }
+        frameSync?.note(.online, player)
+        nobodyOnlineSinceMs = nil
+        let online = PlayerOnline(roomId: key.id, roomOwnerId: ownerID, playerId: player)
+        tell(.playerOnline(online), .everyoneBut(player), &context)
+    }
+
+    /// Takes a member out, and tells the player's shard with what its seat remembered.
+    mutating func remove(_ member: RoomMember, ended: OutReport.Ended?, _ context: inout EntryContext) {
+        if member.isSpectator {
+            spectators[member.player] = nil
+        } else {
+            players.removeAll { $0.player == member.player }
+        }
+        if member.reading == .live { listeners = nil }
+        context.send(
+            .player(
+                playerKey(member.player),
+                .out(
+                    member.claim,
+                    OutReport(memory: member.memory, lastInput: member.lastInput, ended: ended))))
+        context.deliver(member.link, .unseated(member.claim))
+    }
+
+    mutating func closeIfEmpty(_ context: inout EntryContext) {
+        if players.isEmpty { close(reason: 1, &context) }
+    }
+
+    /// Everyone is out.
+    mutating func close(reason: Int32, _ context: inout EntryContext) {
+        stopFrameSync(reason: 3, &context)
+        let dismissed = ServerMessage.Body.roomDismissed(RoomDismissed(roomId: key.id, reason: reason))
+        tell(dismissed, .everyone, &context)
+        let everyone = players + spectators.values.sorted { $0.player < $1.player }
+        for member in everyone {
+            catchUp(member.player, atOnce: true, &context)
+            let ended = OutReport.Ended(roomID: key.id, seq: seq, body: dismissed, unseen: member.link == nil)
+            remove(member, ended: ended, &context)
+        }
+        isClosed = true
+    }
+
+    // MARK: Ownership
+
+    var isOwnerOnline: Bool { players.contains { $0.player == ownerID && $0.online } }
+
+    private func isOwnerOnline(besides player: String) -> Bool { ownerID != player && isOwnerOnline }
+
+    /// When the owner is gone or offline, the longest-seated online player owns the room; with nobody online, the
+    /// longest-seated, until somebody comes.
+    mutating func passOnOwnership() {
+        if isOwnerOnline { return }
+        if let next = players.first(where: \.online) {
+            ownerID = next.player
+        } else if !players.contains(where: { $0.player == ownerID }), let first = players.first {
+            ownerID = first.player
+        }
+    }
+
+    private mutating func watchOnline(_ context: EntryContext) {
+        guard frameSync != nil, nobodyOnlineSinceMs == nil, !players.contains(where: \.online) else { return }
+        nobodyOnlineSinceMs = context.nowMs
+    }
+
+    // MARK: Members
+
+    var isLocked: Bool { frameSync != nil && config.lockedDuringFrameSync }
+
+    func playerKey(_ player: String) -> PlayerKey { PlayerKey(project: key.project, id: player) }
+
+    func contains(_ player: String) -> Bool { member(player) != nil }
+
+    func member(_ player: String) -> RoomMember? {
+        players.first { $0.player == player } ?? spectators[player]
+    }
+
+    func member(_ player: String, _ claim: Claim) -> RoomMember? {
+        member(player).flatMap { $0.claim == claim ? $0 : nil }
+    }
+
+    mutating func update(_ player: String, _ change: (inout RoomMember) -> Void) {
+        if let i = players.firstIndex(where: { $0.player == player }) {
+            change(&players[i])
+        } else if spectators[player] != nil {
+            spectators[player].modify(change)
+        }
+    }
+}
+
+extension Optional {
+    mutating func modify(_ change: (inout Wrapped) -> Void) {
+        if var value = self {
+            self = nil
+            change(&value)
+            self = value
+        }
+    }
+}

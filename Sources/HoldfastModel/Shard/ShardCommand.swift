@@ -1,0 +1,217 @@
+public import HoldfastProtocol
+
+/// Everything that a shard can be told, by the entity it is for. Commands are what the shard's log orders; they come
+/// over channels, from gateways and from other shards.
+public enum ShardCommand: Sendable {
+    case player(PlayerKey, PlayerCommand)
+    case room(RoomKey, RoomCommand)
+    case pool(PoolKey, PoolCommand)
+    case directory(project: String, DirectoryCommand)
+    /// Nothing to do but to let deadlines fire.
+    case tick
+
+    /// Where the entity lives; nil for `tick`, which has no address of its own.
+    public var shard: ShardID? {
+        switch self {
+        case .player(let key, _): ShardID(of: key)
+        case .room(let key, _): ShardID(of: key)
+        case .pool(let key, _): ShardID(of: key)
+        case .directory(let project, _): ShardID(ofDirectory: project)
+        case .tick: nil
+        }
+    }
+
+    /// Whether applying it may draw random values; the others are given none, which saves a system call for each.
+    public var drawsRandomness: Bool {
+        switch self {
+        case .player(_, .attach), .player(_, .call), .pool: true
+        case .room(_, .call(_, _, _, _, .startFrameSync)): true
+        default: false
+        }
+    }
+}
+
+/// One WebSocket link at one gateway. Numbers are never used again while the gateway lives.
+public struct Link: Hashable, Sendable {
+    public let gateway: Int
+    public let number: UInt64
+    public let encoding: Encoding
+
+    public init(gateway: Int, number: UInt64, encoding: Encoding) {
+        self.gateway = gateway
+        self.number = number
+        self.encoding = encoding
+    }
+}
+
+/// Names one claim of a seat by a player: the index of the entry that made it, so it grows with each new claim.
+public typealias Claim = UInt64
+
+/// Orders the attachments of a player: effects of a lower number are ignored everywhere.
+public typealias ConnectionNumber = UInt64
+
+// MARK: - To a player
+
+public enum PlayerCommand: Sendable {
+    // From gateways
+    case attach(AttachRequest)
+    /// The link ended without `disconnect`.
+    case detach(Link)
+    case disconnect(Link, id: UInt32)
+    case call(Link, id: UInt32, SeatCall)
+    /// A call that needs a room, made while the gateway knew of none, or one whose outcome is remembered here.
+    case roomCall(Link, id: UInt32, ClientMessage.Body)
+
+    // From rooms and pools: how claims go on
+    case seated(Claim, room: String)
+    case refused(Claim, ErrorReply)
+    case leaveRefused(Claim, ErrorReply)
+    case out(Claim, OutReport)
+    /// The room knows no such claim: its `out` came before.
+    case attachFailed(Claim, AttachTemplate)
+}
+
+/// The calls that decide where a player sits; of these one at a time.
+public enum SeatCall: Sendable {
+    case create(RoomConfig, PlayerConfig)
+    case match(RoomConfig, PlayerConfig, timeoutMs: UInt32)
+    case join(roomID: String, PlayerConfig, asSpectator: Bool, password: String)
+    case leave
+    case cancelMatch
+}
+
+public struct AttachRequest: Sendable {
+    public enum Credential: Sendable {
+        /// A verified token: a new run begins.
+        case token(name: String, avatar: String)
+        /// A resume token. Of a token beside it only the player counts.
+        case resume(token: String, position: StreamPosition, tokenPlayer: PlayerKey?)
+    }
+    public let link: Link
+    public let id: UInt32
+    public let credential: Credential
+
+    public init(link: Link, id: UInt32, credential: Credential) {
+        self.link = link
+        self.id = id
+        self.credential = credential
+    }
+}
+
+/// What a client says that it has, in `Resume`.
+public struct StreamPosition: Sendable, Equatable {
+    public var roomID: String
+    public var roomSeq: UInt64
+    public var frameSyncID: UInt32
+    public var frameID: UInt32
+
+    public init(roomID: String, roomSeq: UInt64, frameSyncID: UInt32, frameID: UInt32) {
+        self.roomID = roomID
+        self.roomSeq = roomSeq
+        self.frameSyncID = frameSyncID
+        self.frameID = frameID
+    }
+}
+
+/// The player's half of a `connected`, which the room completes.
+public struct AttachTemplate: Sendable {
+    let link: Link
+    let connection: ConnectionNumber
+    let id: UInt32
+    let resumed: Bool
+    let resumeToken: String
+    let position: StreamPosition?
+    let requests: RequestDigest
+}
+
+/// What a seat leaves behind for the player's own memory.
+public struct OutReport: Sendable {
+    /// The event that ended the seat, when it was not the player's own doing.
+    struct Ended: Sendable {
+        let roomID: String
+        let seq: UInt64
+        let body: ServerMessage.Body
+        /// No link was attached, so nobody can have seen it.
+        let unseen: Bool
+    }
+    let memory: RequestMemory
+    let lastInput: UInt32
+    let ended: Ended?
+}
+
+// MARK: - To a room
+
+public enum RoomCommand: Sendable {
+    /// Makes the room with these players in it; the first owns it.
+    case create(RoomConfig, [Seating])
+    case seat(Seating)
+    case leave(player: String, Claim, LeaveCause)
+    /// The player has been dropped for so long that it counts as offline.
+    case offline(player: String, Claim)
+    case attach(player: String, Claim, AttachTemplate)
+    case detach(player: String, Claim, ConnectionNumber)
+    /// Answers the call that led to this claim, and lets the stream go on from there.
+    case sendJoined(player: String, Claim, ConnectionNumber, Link, id: UInt32)
+    case call(player: String, Claim, Link, id: UInt32, ClientMessage.Body)
+    /// The link has room for more of the stream.
+    case pull(player: String, Claim, Link)
+}
+
+public enum LeaveCause: Sendable {
+    /// `leaveRoom`, which a locked room refuses.
+    case call
+    case disconnected
+    case windowOver
+}
+
+/// A claim of a place in a room.
+public struct Seating: Sendable {
+    let player: PlayerKey
+    let claim: Claim
+    let config: PlayerConfig
+    let asSpectator: Bool
+    let password: String
+    let lastInput: UInt32
+    /// The pool that places the player, and hears of a refusal in the player's stead.
+    let pool: PoolKey?
+}
+
+// MARK: - To a match pool and the directory
+
+public enum PoolCommand: Sendable {
+    case match(MatchTicket)
+    case cancel(player: String, Claim)
+    case placed(player: String, Claim, room: String)
+    case refused(player: String, Claim, room: String, ErrorReply)
+    case advert(room: String, RoomAdvert?)
+}
+
+/// A caller that waits to be matched.
+public struct MatchTicket: Sendable {
+    let seating: Seating
+    let room: RoomConfig
+    let timeoutMs: UInt32
+}
+
+/// What a room tells the pool of its key: nil when it is gone.
+public struct RoomAdvert: Sendable, Equatable {
+    let taken: Int
+    /// Can be matched into, seats aside.
+    let open: Bool
+    let createdMs: Int64
+}
+
+public enum DirectoryCommand: Sendable {
+    /// Counts a new room against the project's limit, and sends it on to be made.
+    case admit(room: String, RoomConfig, [Seating])
+    case update(room: String, RoomListing?)
+    case list(Link, id: UInt32, GetRoomList)
+}
+
+/// What a room tells the directory.
+public struct RoomListing: Sendable, Equatable {
+    let summary: RoomSummary
+    let createdMs: Int64
+    let joinable: Bool
+    let spectatable: Bool
+}

@@ -1,0 +1,139 @@
+public import HoldfastProtocol
+
+/// What leaves a shard. Every effect belongs to an entry of its log, and leaves when that is committed.
+public enum ShardEffect: Sendable {
+    case command(ShardCommand)
+    case deliver(Link, Delivery)
+    /// A message of a room's stream for many links: one for each gateway and room, whatever the number of members.
+    case broadcast(LinkGroups, except: Link?, StreamMessage)
+}
+
+/// A shard's word to one link.
+public enum Delivery: Sendable {
+    case attached(id: UInt32, Attachment)
+    case attachRefused(id: UInt32, AttachRefusal)
+    case reply(id: UInt32, ServerMessage.Body, ReplyPlace)
+    case joined(id: UInt32, RoomJoined, SeatView)
+    /// The reply to `getFrames`.
+    case frames(id: UInt32, StoredFrames)
+    /// More of a stream's past. Until `atHead`, the link asks for the rest when its socket has taken this.
+    case replay([ReplayMessage], atHead: Bool)
+    /// The seat is gone; its memory is now the player's.
+    case unseated(Claim)
+    case disconnected(id: UInt32)
+    /// Another connection of the player began a new run.
+    case replaced
+    /// The run goes on at another link.
+    case takenOver
+}
+
+public enum AttachRefusal: Sendable {
+    case resumeDead
+    case otherPlayer
+}
+
+/// Where the outcome of a request is remembered.
+public enum ReplyPlace: Sendable {
+    case player
+    case seat
+    /// A read, or an error that is not remembered.
+    case nowhere
+}
+
+/// What a gateway knows of its player's place in a room.
+public struct SeatView: Sendable, Equatable {
+    public let room: RoomKey
+    public let claim: Claim
+    public let asSpectator: Bool
+    public let frameRate: UInt32
+}
+
+/// The shard's part of `connected`.
+public struct Attachment: Sendable {
+    public var resumed: Bool
+    public var resumeToken: String
+    public var room: RoomInfo?
+    public var roomSeq: UInt64 = 0
+    public var roomRestarted = false
+    public var frameSync: FrameSyncInfo?
+    public var snapshot: Snapshot?
+    public var seat: SeatView?
+    public var requests: RequestDigest
+    public var seatRequests: [UInt32] = []
+    /// The event that ended the seat while nobody could see it.
+    public var ended: ServerMessage.Body?
+}
+
+/// A message of a room's stream, encoded once in Protobuf, as it is also kept.
+public struct StreamMessage: Sendable {
+    public let message: ServerMessage
+    public let protobuf: [UInt8]
+}
+
+/// A part of a room's past, as it is kept: in Protobuf.
+public enum ReplayMessage: Sendable {
+    /// A whole ServerMessage.
+    case event([UInt8])
+    case frames(StoredFrames)
+}
+
+/// What a `frames` message is made of.
+public struct StoredFrames: Sendable {
+    /// Each a Frame.
+    public var frames: [[UInt8]] = []
+    public var firstKept: UInt32 = 0
+    public var partial = false
+    public var frameSyncID: UInt32 = 0
+    public var seq: UInt64 = 0
+}
+
+/// The links that listen to a room, by gateway.
+public struct LinkGroups: Sendable {
+    public struct Group: Sendable {
+        public let gateway: Int
+        public internal(set) var links: [Link]
+    }
+    /// Which encodings are in use among them, so that no other is made.
+    public internal(set) var usesJSON = false
+    public internal(set) var usesProtobuf = false
+    public internal(set) var groups: [Group] = []
+
+    public var isEmpty: Bool { groups.isEmpty }
+
+    mutating func add(_ link: Link) {
+        switch link.encoding {
+        case .json: usesJSON = true
+        case .protobuf: usesProtobuf = true
+        }
+        if let i = groups.firstIndex(where: { $0.gateway == link.gateway }) {
+            groups[i].links.append(link)
+        } else {
+            groups.append(Group(gateway: link.gateway, links: [link]))
+        }
+    }
+}
+
+/// What an entity sees of the entry that it takes part in, and where its effects go.
+struct EntryContext {
+    /// Shard time.
+    let nowMs: Int64
+    /// Since 1970, for showing.
+    let wallMs: Int64
+    /// The entry's index in the log.
+    let index: UInt64
+    var randomness: EntryRandomness
+    let limits: SharedLimits
+    var effects: [ShardEffect] = []
+
+    mutating func send(_ command: ShardCommand) { effects.append(.command(command)) }
+    mutating func deliver(_ link: Link?, _ delivery: Delivery) {
+        if let link { effects.append(.deliver(link, delivery)) }
+    }
+}
+
+/// The limits, shared by all machines of a node instead of copied with each entry.
+public final class SharedLimits: Sendable {
+    public let value: Limits
+
+    public init(_ value: Limits) { self.value = value }
+}

@@ -1,0 +1,142 @@
+import HoldfastProtocol
+
+/// One place in a shard's log.
+public struct ShardEntry: Sendable {
+    /// Grows by one with each entry, from 1.
+    public let index: UInt64
+    /// Shard time in milliseconds; never falls.
+    public let timeMs: Int64
+    /// All zero when the command draws none.
+    public let randomness: EntryRandomness
+    public let command: ShardCommand
+
+    public init(index: UInt64, timeMs: Int64, randomness: EntryRandomness, command: ShardCommand) {
+        self.index = index
+        self.timeMs = timeMs
+        self.randomness = randomness
+        self.command = command
+    }
+}
+
+/// One shard: the players, rooms, pools and directories whose keys fall into it, as one deterministic machine. Time and
+/// randomness come with the entries, so that replicas that apply the same log are the same.
+public struct ShardMachine: Sendable {
+    private enum Entity: Hashable, Sendable {
+        case player(PlayerKey)
+        case room(RoomKey)
+        case pool(PoolKey)
+    }
+
+    private let limits: SharedLimits
+    /// Wall time is shard time plus this.
+    private let wallOffsetMs: Int64
+    private var players: [PlayerKey: PlayerMachine] = [:]
+    private var rooms: [RoomKey: RoomMachine] = [:]
+    private var pools: [PoolKey: PoolMachine] = [:]
+    private var directories: [String: DirectoryMachine] = [:]
+    private var deadlines = DeadlineQueue<Entity>()
+
+    public init(limits: SharedLimits, wallOffsetMs: Int64) {
+        self.limits = limits
+        self.wallOffsetMs = wallOffsetMs
+    }
+
+    /// When the shard must be given an entry at the latest, in shard time.
+    public mutating func nextDeadlineMs() -> Int64? { deadlines.next()?.timeMs }
+
+    public var counts: (players: Int, rooms: Int) { (players.count, rooms.count) }
+
+    /// Fires all deadlines up to the entry's time, in order, and then does what it says.
+    public mutating func apply(_ entry: ShardEntry) -> [ShardEffect] {
+        var context = EntryContext(
+            nowMs: entry.timeMs, wallMs: entry.timeMs + wallOffsetMs, index: entry.index,
+            randomness: entry.randomness, limits: limits)
+        fireDeadlines(&context)
+        switch entry.command {
+        case .tick: break
+        case .player(let key, let command): apply(command, to: key, &context)
+        case .room(let key, let command): apply(command, to: key, &context)
+        case .pool(let key, let command):
+            pools[key, default: PoolMachine(key: key)].handle(command, &context)
+            settle(pool: key)
+        case .directory(let project, let command):
+            directories[project, default: DirectoryMachine(project: project)].handle(command, &context)
+            if directories[project]?.isIdle == true { directories[project] = nil }
+        }
+        return context.effects
+    }
+
+    private mutating func fireDeadlines(_ context: inout EntryContext) {
+        // An entity's next deadline is later than now once it has fired, so this ends; the bound is for our own bugs.
+        var rounds = 0
+        while let due = deadlines.take(at: context.nowMs) {
+            rounds += 1
+            precondition(rounds < 10_000_000, "deadlines do not move on")
+            switch due.key {
+            case .player(let key):
+                players[key]?.fire(&context)
+                settle(player: key)
+            case .room(let key):
+                rooms[key]?.fire(&context)
+                settle(room: key)
+            case .pool(let key):
+                pools[key]?.fire(&context)
+                settle(pool: key)
+            }
+        }
+    }
+
+    private mutating func apply(_ command: PlayerCommand, to key: PlayerKey, _ context: inout EntryContext) {
+        if players[key] == nil {
+            guard case .attach(let request) = command else { return }
+            if case .resume = request.credential {
+                context.deliver(request.link, .attachRefused(id: request.id, .resumeDead))
+                return
+            }
+        }
+        players[key, default: PlayerMachine(key: key)].handle(command, &context)
+        settle(player: key)
+    }
+
+    private mutating func apply(_ command: RoomCommand, to key: RoomKey, _ context: inout EntryContext) {
+        if rooms[key] == nil {
+            switch command {
+            case .create(let config, _): rooms[key] = RoomMachine(key: key, config: config, context: context)
+            case .seat(let seating):
+                RoomMachine.refuse(seating, key.id, ErrorReply(.roomNotFound, "there is no such room"), &context)
+                return
+            case .attach(let player, let claim, let template):
+                let player = PlayerKey(project: key.project, id: player)
+                context.send(.player(player, .attachFailed(claim, template)))
+                return
+            case .call(let player, _, let link, let id, let body):
+                let player = PlayerKey(project: key.project, id: player)
+                context.send(.player(player, .roomCall(link, id: id, body)))
+                return
+            case .leave, .offline, .detach, .sendJoined, .pull: return
+            }
+        }
+        rooms[key]?.handle(command, &context)
+        settle(room: key)
+    }
+
+    // MARK: After an entity's turn
+
+    private mutating func settle(player key: PlayerKey) {
+        guard let isIdle = players[key]?.isIdle else { return }
+        if isIdle { players[key] = nil }
+        deadlines.set(players[key]?.nextDeadlineMs, for: .player(key))
+    }
+
+    private mutating func settle(room key: RoomKey) {
+        guard let isClosed = rooms[key]?.isClosed else { return }
+        if isClosed { rooms[key] = nil }
+        deadlines.set(rooms[key]?.nextDeadlineMs, for: .room(key))
+    }
+
+    private mutating func settle(pool key: PoolKey) {
+        guard let isIdle = pools[key]?.isIdle else { return }
+        if isIdle { pools[key] = nil }
+        deadlines.set(pools[key]?.nextDeadlineMs, for: .pool(key))
+    }
+}

@@ -1,0 +1,75 @@
+internal import HoldfastProtocol
+internal import HoldfastTransport
+internal import Synchronization
+
+/// Brings requests to the router and carries out where it sends them.
+final class NodeHTTPHandler: HTTPHandler {
+    private let router: NodeRouter
+    private let acceptor: any ConnectionAcceptor
+    private let log: Log
+    private let draining = Atomic(false)
+    /// What `/metrics` tells. Behind a lock because the server, which tells some, is made after its handler.
+    let metrics: Locked<MetricsRegistry>
+    private let answers: [Int: Counter]
+    private let upgrades: Counter
+
+    init(router: NodeRouter, acceptor: any ConnectionAcceptor, log: Log, metrics: MetricsRegistry) {
+        self.router = router
+        self.acceptor = acceptor
+        self.log = log
+        var metrics = metrics
+        let name = "holdfast_http_responses_total"
+        let help = "Answers to HTTP requests, by class of status."
+        upgrades = metrics.counter(name, help, [("status", "1xx")])
+        var answers: [Int: Counter] = [:]
+        for digit in 2...5 { answers[digit] = metrics.counter(name, help, [("status", "\(digit)xx")]) }
+        self.answers = answers
+        self.metrics = Locked(metrics)
+    }
+
+    /// From now on the node says that it is not ready, and takes no clients.
+    func drain() { draining.store(true, ordering: .relaxed) }
+
+    private var readiness: NodeReadiness { draining.load(ordering: .relaxed) ? .draining : .ready }
+
+    func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+        var headers: [String: String] = [:]
+        for name in NodeRouter.readHeaders { headers[name] = request.headers[name] }
+        let target = request.path + (request.query.map { "?\($0)" } ?? "")
+        let routed = NodeRouter.Request(method: request.method, target: target, headers: headers)
+        switch router.route(routed, readiness: readiness, nowS: WallClock.nowS) {
+        case .reply(let reply): answer(reply, exchange)
+        case .metrics:
+            let metrics = metrics.withLock { $0 }
+            answer(.live(200, type: MetricsRegistry.contentType, metrics.text()), exchange)
+        case .connect: connect(request, exchange)
+        }
+    }
+
+    private func connect(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+        guard let subprotocols = exchange.offeredSubprotocols else {
+            let upgrade = HTTPReply.Header(name: "Upgrade", value: "websocket")
+            answer(.error(426, .invalidRequest, "this path is for WebSocket", headers: [upgrade]), exchange)
+            return
+        }
+        guard readiness == .ready else {
+            answer(.error(503, .draining, "this node is leaving"), exchange)
+            return
+        }
+        let offer = ConnectionOffer(
+            subprotocols: subprotocols, remoteAddress: request.remoteAddress, loop: exchange.loop)
+        switch acceptor.decide(offer) {
+        case .accept(let subprotocol, let options, let handler):
+            if exchange.acceptWebSocket(subprotocol: subprotocol, options: options, handler) != nil { upgrades.add() }
+        case .refuse(let status, let code, let message):
+            answer(.error(status, code, message), exchange)
+        }
+    }
+
+    private func answer(_ reply: HTTPReply, _ exchange: HTTPExchange) {
+        answers[reply.status / 100]?.add()
+        var headers = HTTPHeaders()
+        for header in reply.headers { headers.add(header.name, header.value) }
+        exchange.respond(HTTPResponse(reply.status, headers: headers, body: reply.body))
+    }
+}

@@ -1,4 +1,0 @@
-import Testing
-@testable import HoldfastNode
-
-@Test func placeholder() {}
