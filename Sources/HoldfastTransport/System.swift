@@ -1,4 +1,5 @@
-internal import Glibc
+import CUV
+import Glibc
 
 /// The time of day, which people may set; for spans of time there is the loop's clock.
 public enum WallClock {

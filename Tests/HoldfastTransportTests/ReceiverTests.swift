@@ -113,6 +113,18 @@ func receive(_ bytes: [UInt8], pieces: Int, isServer: Bool = true, limit: Int = 
         }
     }
 
+    @Test func aCloseReasonInPiecesIsNoFault() {
+        // wslay may lose the reason, never the code.
+        let bytes = Wire.close(1000, String(repeating: "é", count: 50))
+        for pieces in 1...bytes.count {
+            guard case .close(1000, let reason) = receive(bytes, pieces: pieces).first else {
+                Issue.record("in pieces of \(pieces)")
+                continue
+            }
+            #expect(reason.isEmpty || reason.count == 50)
+        }
+    }
+
     @Test func aClientWantsNoMasks() {
         #expect(receive(Wire.frame(1, [97], isMasked: false), pieces: 1, isServer: false) == [.message(.text, [97])])
         #expect(receive(Wire.frame(1, [97]), pieces: 1, isServer: false) == [.fault(.protocolError)])

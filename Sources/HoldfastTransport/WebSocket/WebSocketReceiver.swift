@@ -1,3 +1,4 @@
+import CUV
 import CWSlay
 import Glibc
 
@@ -46,10 +47,11 @@ struct CloseFrame: Equatable {
         guard !payload.isEmpty else { return .success(CloseFrame(code: 1005, reason: "")) }
         guard payload.count >= 2 else { return .failure(Bad(fault: .protocolError)) }
         let code = UInt16(payload[0]) << 8 | UInt16(payload[1])
-        guard isAllowed(code) else { return .failure(Bad(fault: .protocolError)) }
+        // In this order, because wslay sees a broken reason while it comes in.
         guard let reason = String(validating: payload.dropFirst(2), as: UTF8.self) else {
             return .failure(Bad(fault: .invalidUTF8))
         }
+        guard isAllowed(code) else { return .failure(Bad(fault: .protocolError)) }
         return .success(CloseFrame(code: code, reason: reason))
     }
 
@@ -154,6 +156,13 @@ final class WebSocketReceiver {
             // wslay 1.1.1 takes close frames with one byte, does not always look at the reason, and knows no codes over 1011.
             switch closePayload.withUnsafeBytes({ CloseFrame.parse($0) }) {
             case .success(let frame): sink?.receiverFound(close: frame.code, reason: frame.reason)
+            case .failure(let error): sink?.receiverFound(fault: error.fault)
+            }
+        } else if let closePayload, closePayload.count > 2, wslay_event_get_read_enabled(context) == 0 {
+            // wslay 1.1.1 mistakes a reason that comes in pieces for broken UTF-8: the code is what counts.
+            isDone = true
+            switch closePayload.prefix(2).withUnsafeBytes({ CloseFrame.parse($0) }) {
+            case .success(let frame): sink?.receiverFound(close: frame.code, reason: "")
             case .failure(let error): sink?.receiverFound(fault: error.fault)
             }
         } else if result != 0 || isTooLarge || wslay_event_get_read_enabled(context) == 0 {
