@@ -27,6 +27,10 @@ public struct RequestMemory: Sendable, Equatable {
         if executed.count > limit { executed.removeFirst(executed.count - limit) }
     }
 
+    mutating func replace(_ old: Outcome, with new: Outcome) {
+        for i in executed.indices where executed[i].outcome == old { executed[i].outcome = new }
+    }
+
     /// Takes over what a seat remembered; its calls came after the one that took the seat.
     mutating func merge(_ other: RequestMemory, limit: Int) {
         executed += other.executed

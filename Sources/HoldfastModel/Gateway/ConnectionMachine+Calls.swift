@@ -60,9 +60,6 @@ extension ConnectionMachine {
         if let wait = budgets.take(for: body, frameRate: rate, nowMs: around.nowMs) {
             return ErrorReply(.rateLimited, "over the budget of this call", retryAfterMs: wait)
         }
-        if kind.isAnswered, session.window.open.count >= limits.value.openRequests {
-            return ErrorReply(.rateLimited, "too many open requests", retryAfterMs: 100)
-        }
         return nil
     }
 

@@ -77,7 +77,7 @@ public struct ConnectionMachine: Sendable {
     var phase: Phase
     private var linkBudget: TokenBucket
     private var malformed = 0
-    /// Messages that came while it is not known whether the connect succeeds.
+    /// Messages that came while it is not known whether the connect succeeds, or in a burst of more than may be open.
     private var early: [DecodedClientMessage] = []
 
     public init(link: Link, limits: SharedLimits, nowMs: Int64) {
@@ -105,15 +105,26 @@ public struct ConnectionMachine: Sendable {
         var out: [Output] = []
         switch phase {
         case .closed: return []
-        case .attaching:
-            if early.count < limits.value.openRequests {
+        case .fresh: take(decoded, &budgets, around, &out)
+        case .attaching, .attached:
+            if early.isEmpty, !isFull {
+                take(decoded, &budgets, around, &out)
+            } else if early.count < Int(limits.value.linkMessagesPerSecond) {
                 early.append(decoded)
             } else if decoded.id != 0 {
-                out.append(.error(decoded.id, .rateLimited, "too many requests before connected", retryAfterMs: 100))
+                out.append(.error(decoded.id, .rateLimited, "too many open requests", retryAfterMs: 100))
             }
-        case .fresh, .attached: take(decoded, &budgets, around, &out)
         }
         return out
+    }
+
+    /// Whether messages have to wait: for the connect, or for one of the open requests.
+    private var isFull: Bool {
+        switch phase {
+        case .attaching: true
+        case .attached(let session): session.window.open.count >= limits.value.openRequests
+        case .fresh, .closed: false
+        }
     }
 
     private mutating func take(
@@ -211,10 +222,8 @@ public struct ConnectionMachine: Sendable {
         switch delivery {
         case .attached(let id, let attachment):
             attached(id, attachment, around, &out)
-            takeEarly(&budgets, around, &out)
         case .attachRefused(let id, let why):
             attachRefused(id, why, around, &out)
-            takeEarly(&budgets, around, &out)
         case .reply(let id, let body, let place): settle(id, body, place, &out)
         case .joined(let id, let joined, let seat):
             withSession { $0.seat = seat }
@@ -238,6 +247,7 @@ public struct ConnectionMachine: Sendable {
             out.append(.close(webSocketCode: 1000))
         case .replay: break  // goes to the socket as it is
         }
+        takeEarly(&budgets, around, &out)
         return out
     }
 
@@ -279,13 +289,8 @@ public struct ConnectionMachine: Sendable {
     private mutating func takeEarly(
         _ budgets: inout PlayerBudgets, _ around: Surroundings, _ out: inout [Output]
     ) {
-        while !early.isEmpty {
-            switch phase {
-            case .fresh, .attached: take(early.removeFirst(), &budgets, around, &out)
-            case .attaching: return
-            case .closed: early = []
-            }
-        }
+        if case .closed = phase { early = [] }
+        while !early.isEmpty, !isFull { take(early.removeFirst(), &budgets, around, &out) }
     }
 
     // MARK: Ending

@@ -85,6 +85,7 @@ struct PlayerMachine: Sendable {
         case .attachFailed(_, let template):
             guard run?.connection == template.connection else { return }
             settle(template, &context)
+        case .joinLost(let claim, let link, let id): joinLost(claim, link, id, &context)
         }
     }
 
@@ -196,6 +197,13 @@ extension PlayerMachine {
         }
         if let open, open.isLeave { finish(.done, &context) }
         goOn(&context)
+    }
+
+    /// The seat came and went before anybody was told: to the caller the room is gone.
+    private mutating func joinLost(_ claim: Claim, _ link: Link, _ id: UInt32, _ context: inout EntryContext) {
+        let body = ServerMessage.Body.failure(.roomNotFound, "the room closed, or the seat was lost, at once")
+        memory.replace(.joined(claim), with: .reply(body))
+        if id != 0 { context.deliver(link, .reply(id: id, body, .player)) }
     }
 
     /// Answers the open call.

@@ -72,7 +72,11 @@ extension RoomMachine {
         _ player: String, _ claim: Claim, _ connection: ConnectionNumber, _ link: Link, _ id: UInt32,
         _ context: inout EntryContext
     ) {
-        guard let member = member(player, claim), connection >= member.connection else { return }
+        guard let member = member(player, claim) else {
+            context.send(.player(playerKey(player), .joinLost(claim, link, id: id)))
+            return
+        }
+        guard connection >= member.connection else { return }
         if let told = member.firstJoined {
             let cursor = StreamCursor(seq: told.roomSeq, frame: framePosition(after: told))
             update(player) {

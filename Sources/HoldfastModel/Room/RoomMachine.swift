@@ -232,7 +232,10 @@ struct RoomMachine: Sendable {
                 playerKey(member.player),
                 .out(
                     member.claim,
-                    OutReport(memory: member.memory, lastInput: member.lastInput, ended: ended))))
+                    OutReport(
+                        memory: member.memory, lastInput: member.lastInput,
+                        // Who was never told of the seat is not told of its end.
+                        ended: member.firstJoined == nil ? ended : nil))))
         context.deliver(member.link, .unseated(member.claim))
     }
 

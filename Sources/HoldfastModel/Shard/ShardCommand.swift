@@ -69,6 +69,8 @@ public enum PlayerCommand: Sendable {
     case out(Claim, OutReport)
     /// The room knows no such claim: its `out` came before.
     case attachFailed(Claim, AttachTemplate)
+    /// The seat ended before its `roomJoined` was told.
+    case joinLost(Claim, Link, id: UInt32)
 }
 
 /// The calls that decide where a player sits; of these one at a time.

@@ -113,7 +113,11 @@ public struct ShardMachine: Sendable {
                 let player = PlayerKey(project: key.project, id: player)
                 context.send(.player(player, .roomCall(link, id: id, body)))
                 return
-            case .leave, .offline, .detach, .sendJoined, .pull: return
+            case .sendJoined(let player, let claim, _, let link, let id):
+                let player = PlayerKey(project: key.project, id: player)
+                context.send(.player(player, .joinLost(claim, link, id: id)))
+                return
+            case .leave, .offline, .detach, .pull: return
             }
         }
         rooms[key]?.handle(command, &context)
