@@ -158,10 +158,11 @@ final class WebSocketReceiver {
             case .success(let frame): sink?.receiverFound(close: frame.code, reason: frame.reason)
             case .failure(let error): sink?.receiverFound(fault: error.fault)
             }
-        } else if let closePayload, closePayload.count > 2, wslay_event_get_read_enabled(context) == 0 {
-            // wslay 1.1.1 mistakes a reason that comes in pieces for broken UTF-8: the code is what counts.
+        } else if let closePayload, !closePayload.isEmpty, wslay_event_get_read_enabled(context) == 0 {
+            // wslay 1.1.1 mistakes a reason that comes in pieces for broken UTF-8 and stops: the code counts, if it came.
             isDone = true
-            switch closePayload.prefix(2).withUnsafeBytes({ CloseFrame.parse($0) }) {
+            let known = closePayload.count >= 2 ? closePayload.prefix(2) : []
+            switch known.withUnsafeBytes({ CloseFrame.parse($0) }) {
             case .success(let frame): sink?.receiverFound(close: frame.code, reason: "")
             case .failure(let error): sink?.receiverFound(fault: error.fault)
             }
