@@ -100,6 +100,14 @@ final class RawPeer {
         return (head[0], try take(count))
     }
 
+    /// Whether the other side has closed; waits at most so long.
+    func hasEnded(withinMs ms: Int32) -> Bool {
+        var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        guard poll(&entry, 1, ms) > 0 else { return false }
+        var byte: UInt8 = 0
+        return recv(socket, &byte, 1, Int32(MSG_PEEK)) <= 0
+    }
+
     func endSending() {
         shutdown(socket, Int32(SHUT_WR))
     }

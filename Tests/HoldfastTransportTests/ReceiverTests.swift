@@ -74,7 +74,8 @@ func receive(_ bytes: [UInt8], pieces: Int, isServer: Bool = true, limit: Int = 
         Case("close without a code", Wire.frame(8), .close(1005, "")),
         Case("close of an application", Wire.close(4000), .close(4000, "")),
         Case("close of a service", Wire.close(1012, "later"), .close(1012, "later")),
-        Case("close in the midst of a message", Wire.frame(1, [97], isFinal: false) + Wire.close(1000), .close(1000, "")),
+        Case(
+            "close in the midst of a message", Wire.frame(1, [97], isFinal: false) + Wire.close(1000), .close(1000, "")),
         Case("too large", Wire.frame(2, big + [1, 2]), .fault(.messageTooLarge)),
         Case(
             "too large over fragments", Wire.frame(2, big, isFinal: false) + Wire.frame(0, [1, 2]),
@@ -83,7 +84,9 @@ func receive(_ bytes: [UInt8], pieces: Int, isServer: Bool = true, limit: Int = 
             "too large by fragments and a control frame",
             Wire.frame(2, big, isFinal: false) + Wire.frame(9, [1]) + Wire.frame(0, [1, 2]), .ping([1]),
             .fault(.messageTooLarge)),
-        Case("huge length", [0x82, 0xFF, 0x7F, 255, 255, 255, 255, 255, 255, 255, 1, 2, 3, 4, 0], .fault(.messageTooLarge)),
+        Case(
+            "huge length", [0x82, 0xFF, 0x7F, 255, 255, 255, 255, 255, 255, 255, 1, 2, 3, 4, 0],
+            .fault(.messageTooLarge)),
         Case("length with the top bit", [0x82, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 4], .fault(.protocolError)),
         Case("length not in the shortest form", [0x82, 0xFE, 0, 1, 0, 0, 0, 0, 9], .fault(.protocolError)),
         Case("not UTF-8", Wire.frame(1, [0xFF]), .fault(.invalidUTF8)),

@@ -81,7 +81,8 @@ import Testing
         defer { world.stop() }
         for (bytes, end, answer) in [
             (Wire.close(1000, "done"), WebSocketEnd.peer(code: 1000, reason: "done"), [UInt8(3), 232]),
-            (Wire.close(4321), .peer(code: 4321, reason: ""), [16, 225]), (Wire.frame(8), .peer(code: 1005, reason: ""), []),
+            (Wire.close(4321), .peer(code: 4321, reason: ""), [16, 225]),
+            (Wire.frame(8), .peer(code: 1005, reason: ""), []),
         ] {
             let peer = try RawPeer(port: world.port)
             try peer.upgrade()

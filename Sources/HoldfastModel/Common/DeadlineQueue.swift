@@ -1,6 +1,6 @@
 /// The next deadline of each key, earliest first; equal times in the order in which they were set. A binary heap whose
 /// outdated nodes are passed over when they come up.
-struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
+public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
     private struct Node: Sendable {
         let timeMs: Int64
         let order: UInt64
@@ -11,9 +11,12 @@ struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
     private var current: [Key: (timeMs: Int64, order: UInt64)] = [:]
     private var order: UInt64 = 0
 
-    var isEmpty: Bool { current.isEmpty }
+    public init() {}
 
-    mutating func set(_ timeMs: Int64?, for key: Key) {
+    public var isEmpty: Bool { current.isEmpty }
+
+    /// Sets the key's deadline; nil: it has none.
+    public mutating func set(_ timeMs: Int64?, for key: Key) {
         guard let timeMs else {
             current[key] = nil
             return
@@ -27,7 +30,7 @@ struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
     }
 
     /// The earliest deadline.
-    mutating func next() -> (timeMs: Int64, key: Key)? {
+    public mutating func next() -> (timeMs: Int64, key: Key)? {
         while let top = heap.first {
             if let known = current[top.key], known.order == top.order { return (top.timeMs, top.key) }
             removeTop()
@@ -36,7 +39,7 @@ struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Takes the earliest deadline if it is not after `nowMs`.
-    mutating func take(at nowMs: Int64) -> (timeMs: Int64, key: Key)? {
+    public mutating func take(at nowMs: Int64) -> (timeMs: Int64, key: Key)? {
         guard let due = next(), due.timeMs <= nowMs else { return nil }
         removeTop()
         current[due.key] = nil

@@ -309,6 +309,14 @@ public struct ConnectionMachine: Sendable {
         return out
     }
 
+    /// The client broke a rule after which nothing it says can be understood.
+    public mutating func broken(_ message: String, webSocketCode: UInt16) -> [Output] {
+        if case .closed = phase { return [.close(webSocketCode: webSocketCode)] }
+        var out: [Output] = [.error(0, .invalidRequest, message)]
+        end(.invalidRequest, message, webSocketCode: webSocketCode, &out)
+        return out
+    }
+
     private func detached() -> [Output] {
         switch phase {
         case .attaching(let attaching): [.route(.player(attaching.player, .detach(link)))]

@@ -93,11 +93,18 @@ public struct LinkGroups: Sendable {
         public let gateway: Int
         public internal(set) var links: [Link]
     }
+    /// Which encodings are in use among them, so that no other is made.
+    public internal(set) var usesJSON = false
+    public internal(set) var usesProtobuf = false
     public internal(set) var groups: [Group] = []
 
     public var isEmpty: Bool { groups.isEmpty }
 
     mutating func add(_ link: Link) {
+        switch link.encoding {
+        case .json: usesJSON = true
+        case .protobuf: usesProtobuf = true
+        }
         if let i = groups.firstIndex(where: { $0.gateway == link.gateway }) {
             groups[i].links.append(link)
         } else {

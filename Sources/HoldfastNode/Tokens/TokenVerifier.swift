@@ -125,7 +125,7 @@ public struct TokenVerifier: Sendable {
         return value
     }
 
-    private static func object(_ part: some Sequence<UInt8>, of name: String) throws(TokenError) -> JSONValue {
+    static func object(_ part: some Sequence<UInt8>, of name: String) throws(TokenError) -> JSONValue {
         guard let bytes = Base64URL.decode(part) else { throw .malformed("the \(name) is not base64url") }
         let value: JSONValue
         do { value = try StrictJSON.parse(bytes) } catch {

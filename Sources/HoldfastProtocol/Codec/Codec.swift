@@ -91,6 +91,9 @@ public struct DecodedClientMessage: Sendable {
     public var message: Result<ClientMessage, WireError>
 
     public var isConnect: Bool { bodyName == "connect" }
+
+    /// A message of which nothing can be read.
+    public init(unreadable error: WireError) { message = .failure(error) }
 }
 
 extension Encoding {

@@ -61,18 +61,11 @@ final class HTTPRequestParser {
         if let refusal { return (0, .refused(refusal)) }
         guard let base = bytes.baseAddress, !bytes.isEmpty else { return (0, .needsMore) }
         http_parser_pause(parser, 0)
-        let before = stage
         let taken = http_parser_execute(parser, settings, base.assumingMemoryBound(to: CChar.self), bytes.count)
         if let refusal { return (taken, .refused(refusal)) }
         if isComplete { return (taken, takeRequest()) }
         if taken != bytes.count || parser.pointee.http_errno != HPE_OK.rawValue {
             return (taken, refuse(parser.pointee.http_errno == HPE_HEADER_OVERFLOW.rawValue ? 431 : 400))
-        }
-        if stage == .idle { stage = .header }
-        if stage == .header || before == .header {
-            // Counts a little of the body too when both come at once; there it only matters near the limit.
-            headerCount += stage == .header ? taken : 0
-            if headerCount > headerBytes { return (taken, refuse(431)) }
         }
         return (taken, .needsMore)
     }
@@ -112,6 +105,7 @@ final class HTTPRequestParser {
 
     private func endField() {
         guard lastField == .value else { return }
+        headerCount += 4  // ": " and the end of the line
         headers.add(String(decoding: name, as: UTF8.self), Text.trimmed(Substring(decoding: value, as: UTF8.self)))
         name.removeAll(keepingCapacity: true)
         value.removeAll(keepingCapacity: true)
@@ -129,7 +123,8 @@ final class HTTPRequestParser {
         -> Int32
     {
         self[keyPath: keyPath].append(contentsOf: bytes)
-        guard target.count + name.count + value.count > headerBytes else { return 0 }
+        headerCount += bytes.count
+        guard headerCount > headerBytes else { return 0 }
         refusal = 431
         return 1
     }

@@ -1,3 +1,4 @@
+import CUV
 import Glibc
 
 /// Some loops, usually one a core.

@@ -1,3 +1,4 @@
+import CUV
 import Glibc
 
 /// What a socket has yet to send, in order: references to immutable pieces, so that one piece can wait in many queues.

@@ -1,3 +1,4 @@
+import CUV
 import Glibc
 
 /// What a socket call says.

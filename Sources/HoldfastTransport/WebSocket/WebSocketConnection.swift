@@ -121,6 +121,12 @@ public final class WebSocketConnection: @unchecked Sendable {
         put(frame)
     }
 
+    /// Drops what is queued and has not begun to leave.
+    public func dropQueued() {
+        loop.preconditionCurrent()
+        channel.dropUnsent()
+    }
+
     /// Queues an empty ping; the pong shows in `lastReceivedMs`.
     public func ping() {
         loop.preconditionCurrent()
