@@ -20,18 +20,14 @@ STREAM = {
 }
 FRAMES = ("frame", "frames")
 SUBPROTOCOL = {"json": "holdfast.v1.json", "protobuf": "holdfast.v1.protobuf"}
-# Requests whose own event may not come before the reply, and how the event is known to be theirs.
-CAUSES = {
-    "startFrameSync": lambda c, r, kind, body: kind == "frameSyncStarted",
-    "stopFrameSync": lambda c, r, kind, body: kind == "frameSyncStopped" and body["reason"] == 0,
-    "transferRoomOwner": lambda c, r, kind, body: kind == "roomOwnerChanged" and body["roomOwnerId"] == r["playerId"],
-    "kickRoomPlayer": lambda c, r, kind, body: kind == "playerKicked" and body["playerId"] == r["playerId"],
-    "dismissRoom": lambda c, r, kind, body: kind == "roomDismissed",
-    "updateRoomProperties": lambda c, r, kind, body: kind == "roomPropertiesChanged",
-    "updatePlayerCustomStatus": lambda c, r, kind, body:
-        kind == "playerCustomStatusChanged" and body["playerId"] == c.player,
-    "updatePlayerCustomProperties": lambda c, r, kind, body:
-        kind == "playerCustomPropertiesChanged" and body["playerId"] == c.player,
+# Events that only an own request can have caused, so that its reply must have come before: of an owner, of any player.
+OWNERS = {
+    "frameSyncStarted": "startFrameSync", "roomOwnerChanged": "transferRoomOwner", "playerKicked": "kickRoomPlayer",
+    "roomDismissed": "dismissRoom", "roomPropertiesChanged": "updateRoomProperties", "frameSyncStopped": "stopFrameSync",
+}
+OWN = {
+    "playerCustomStatusChanged": "updatePlayerCustomStatus",
+    "playerCustomPropertiesChanged": "updatePlayerCustomProperties",
 }
 SILENT = {"sendFrameInput", "reportFrameHash"}
 UNSET = object()
@@ -47,7 +43,8 @@ class Message:
     """A decoded ServerMessage: `kind`, `id`, `seq`, and the body's fields by `message["name"]`."""
 
     def __init__(self, proto, raw, at):
-        self.kind = proto.WhichOneof("body")
+        body = proto.WhichOneof("body")
+        self.kind = proto.DESCRIPTOR.fields_by_name[body].json_name if body else None
         self.id, self.seq, self.raw, self.at = proto.id, proto.seq, raw, at
         whole = messages.to_dict(proto)
         self.body = whole[self.kind] if self.kind else {}
@@ -77,6 +74,8 @@ class Client:
         self.frames = {}            # frames of the running (or last) frame sync
         self.checks = True
         self.may_answer_unasked = False
+        self.events = collections.deque()   # events that a test has not taken, frames aside
+        self.stream = []                    # everything of rooms in order of arrival, frames too
         self._fresh()
 
     def __repr__(self):
@@ -84,8 +83,11 @@ class Client:
 
     def _fresh(self):
         """State that belongs to one link."""
-        self.events = collections.deque()   # events that a test has not taken, frames aside
-        self.stream = []                    # everything of the room in order of arrival, frames too
+        # After a drop with requests in flight their events come without any reply.
+        self.causes = not any(kind in (*OWNERS.values(), *OWN.values()) for kind, _ in getattr(self, "pending", {}).values())
+        self.done = collections.Counter()   # requests of a kind that were answered `ok` on this link
+        self.caused = collections.Counter() # events that such requests caused
+        self.owner = None
         self.replies = {}                   # id → replies not taken yet
         self.pending = {}                   # id → (kind, body)
         self.strays = []                    # errors without id
@@ -201,7 +203,10 @@ class Client:
                          f"{self.pending.get(number)}")
         if not self.replies.get(number):
             raise AssertionError(f"{self}: the link ended without a reply to {number}; farewell {self.farewell}")
-        return self.replies[number].pop(0)
+        reply = self.replies[number].pop(0)
+        if not self.replies[number]:
+            del self.replies[number]
+        return reply
 
     async def request(self, kind, body=None, *, id=UNSET, timeout=6.0):
         return await self.reply(self.post(kind, body, id=id), timeout)
@@ -326,9 +331,12 @@ class Client:
             self._check_batch(message, message["frames"])
         elif kind == "leaveRoom" and message.kind == "ok":
             self.room, self.sync = None, 0
+        elif message.kind == "ok":
+            self.done[kind] += 1
 
     def _joined(self, message):
         room = message["room"]
+        self.owner = room["ownerId"]
         if message["roomSeq"] < 1:
             self._wrong(f"roomSeq is at least 1: {message}")
         if self.room == room["id"]:
@@ -353,6 +361,7 @@ class Client:
         room, info = message.get("room"), message.get("frameSync")
         before = self.room
         self.room = room["id"] if room else None
+        self.owner = room["ownerId"] if room and message["roomRestarted"] else None
         if room is None:
             self.sync, self.last_frame = 0, None
             self.ending = {"playerKicked", "roomDismissed"} if message["resumed"] and before else None
@@ -387,10 +396,7 @@ class Client:
         if self.room is None:
             return self._wrong(f"an event while in no room: {message}")
         self._check_seq(message)
-        for number, (kind, body) in self.pending.items():
-            cause = CAUSES.get(kind)
-            if cause and cause(self, body, message.kind, message.body):
-                self._wrong(f"{message} came before the reply to {kind} {number}")
+        self._check_cause(message)
         if self.ledger is not None and message.seq:
             self.ledger.saw(self, self.room, message)
         self.stream.append(message)
@@ -411,6 +417,19 @@ class Client:
             self._wrong(f"seq {message.seq} after {self.position}: {message}")
         else:
             self.position = message.seq
+
+    def _check_cause(self, message):
+        """A caller gets its reply before any event that its request caused."""
+        kind, body = message.kind, message.body
+        request = OWN.get(kind) if body.get("playerId") == self.player else None
+        if request is None and self.owner == self.player and body.get("reason", 0) == 0:
+            request = OWNERS.get(kind)
+        self.owner = body.get("roomOwnerId") or self.owner
+        if request is None or not self.causes:
+            return
+        self.caused[request] += 1
+        if self.caused[request] > self.done[request]:
+            self._wrong(f"{message} came before the reply to {request}")
 
     def _apply(self, message):
         kind, body = message.kind, message.body

@@ -151,6 +151,22 @@ async def test_what_costs_nothing(hf):
     assert all(r.kind == "ok" for r in a.replies[number])
 
 
+async def test_no_eleven_costs(hf):
+    '"11 … cost nothing", whatever the reason: an offset that the server did not make, a frame not sealed yet'
+    a, b = await hf.players(2)
+    await hf.room(a, b, frameRate=30)
+    await a.do("startFrameSync")
+    await a.frame(3)
+    replies, _ = await burst(b, [("getRoomList", {"roomType": "x", "offset": "no offset"})] * 20)
+    assert {r["code"] for r in replies} == {11}
+    replies, _ = await burst(b, [("putSnapshot", {"frameId": 1_000_000, "state": b"x"})] * 5)
+    assert {r["code"] for r in replies} == {11}
+    await b.do("putSnapshot", {"frameId": 1, "state": b"x"})
+    replies, _ = await burst(b, [("getFrames", {"first": 2, "last": 1})] * 10)
+    assert {r["code"] for r in replies} == {11}
+    await b.do("getFrames", {"first": 1, "last": 2})
+
+
 async def test_fifteen_costs_nothing(hf):
     '"11, 13, 15, 16 … cost nothing"'
     a = await hf.player()

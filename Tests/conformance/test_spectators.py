@@ -31,7 +31,7 @@ async def test_spectating(hf):
     assert all(not events for events in (await room.told()).values())
     for _ in range(20):
         rooms = (await t.do("getRoomList", {"roomType": room.type}))["rooms"]
-        if rooms and rooms[0]["spectatorCount"] == 0:
+        if rooms and (rooms[0]["playerCount"], rooms[0]["spectatorCount"]) == (2, 0):
             break
         await asyncio.sleep(0.15)
     assert rooms[0]["playerCount"] == 2 and rooms[0]["spectatorCount"] == 0
@@ -87,6 +87,8 @@ async def test_not_for_spectators(hf, kind):
     room = await hf.room(a, spectators=[s])
     await s.refused(36, kind, dict(NOT_FOR_SPECTATORS)[kind])
     await a.do("startFrameSync")
+    if kind == "putSnapshot":
+        await asyncio.sleep(1.1)
     await s.refused(36, kind, dict(NOT_FOR_SPECTATORS)[kind])
     told = await room.told()
     assert kinds(told[a]) == kinds(told[s]) == ["frameSyncStarted"]

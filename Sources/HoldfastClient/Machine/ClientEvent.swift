@@ -27,16 +27,27 @@ public enum ClientEvent: Equatable, Sendable {
     indirect case roomJoined(RoomJoined)
     /// The player is out of the room: by its own `leaveRoom`, or a new run found no seat any more.
     case roomLeft(roomId: String)
+    /// A player came; `roomOwnerId` when that made it the owner, too.
     case playerEntered(PlayerEntered)
+    /// A player left, or its resume window is over.
     case playerLeft(PlayerLeft)
+    /// A player's link is gone for 2 s; the seat is held.
     case playerOffline(PlayerOffline)
+    /// A player is back.
     case playerOnline(PlayerOnline)
+    /// A player was put out; the last event of the room when it is oneself.
     case playerKicked(PlayerKicked)
+    /// The owner handed the room on.
     case roomOwnerChanged(RoomOwnerChanged)
+    /// The room's name and properties, both as they are now.
     case roomPropertiesChanged(RoomPropertiesChanged)
+    /// A player's status, as it is now.
     case playerCustomStatusChanged(PlayerCustomStatusChanged)
+    /// A player's properties, as they are now.
     case playerCustomPropertiesChanged(PlayerCustomPropertiesChanged)
+    /// The room is closed; its last event.
     case roomDismissed(RoomDismissed)
+    /// A message from another player; `playerId` is empty for one from the game's own server.
     case customMessageReceived(CustomMessageReceived)
 
     // MARK: frame sync
@@ -51,6 +62,7 @@ public enum ClientEvent: Equatable, Sendable {
     case framesSkipped(first: UInt32, last: UInt32, snapshot: Snapshot?)
     /// The frame sync is over. Reason −1 (local): it ended while the events were not kept.
     case frameSyncStopped(FrameSyncStopped)
+    /// Two players' states differ after a frame.
     case desyncDetected(DesyncDetected)
 
     // MARK: others

@@ -11,9 +11,11 @@ public struct RequestMemory: Sendable, Equatable {
     }
 
     private(set) var executed: [(id: UInt32, outcome: Outcome)] = []
+    /// Whether any outcome has been forgotten.
+    private(set) var isForgetful = false
 
     public static func == (a: RequestMemory, b: RequestMemory) -> Bool {
-        a.executed.count == b.executed.count
+        a.isForgetful == b.isForgetful && a.executed.count == b.executed.count
             && zip(a.executed, b.executed).allSatisfy { $0.id == $1.id && $0.outcome == $1.outcome }
     }
 
@@ -24,17 +26,25 @@ public struct RequestMemory: Sendable, Equatable {
     mutating func remember(_ id: UInt32, _ outcome: Outcome, limit: Int) {
         guard id != 0 else { return }
         executed.append((id, outcome))
-        if executed.count > limit { executed.removeFirst(executed.count - limit) }
+        trim(limit)
+    }
+
+    private mutating func trim(_ limit: Int) {
+        guard executed.count > limit else { return }
+        executed.removeFirst(executed.count - limit)
+        isForgetful = true
     }
 
     mutating func replace(_ old: Outcome, with new: Outcome) {
         for i in executed.indices where executed[i].outcome == old { executed[i].outcome = new }
     }
 
-    /// Takes over what a seat remembered; its calls came after the one that took the seat.
+    /// Takes over what a seat remembered. Ids grow within a run, so their order is that of the calls.
     mutating func merge(_ other: RequestMemory, limit: Int) {
         executed += other.executed
-        if executed.count > limit { executed.removeFirst(executed.count - limit) }
+        executed.sort { $0.id < $1.id }
+        isForgetful = isForgetful || other.isForgetful
+        trim(limit)
     }
 
     var ids: [UInt32] { executed.map(\.id) }

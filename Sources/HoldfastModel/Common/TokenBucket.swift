@@ -23,6 +23,9 @@ public struct TokenBucket: Equatable, Sendable {
         return nil
     }
 
+    /// Puts one back.
+    public mutating func giveBack() { fullAtNs -= intervalNs }
+
     /// Whether it is as full as a new one, so that nothing is lost when it is forgotten.
     public func isFull(nowMs: Int64) -> Bool { fullAtNs <= nowMs * 1_000_000 }
 }

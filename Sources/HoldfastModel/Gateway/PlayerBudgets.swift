@@ -1,5 +1,11 @@
 public import HoldfastProtocol
 
+/// The budgets from which a call that was refused late gets its price back.
+public enum BudgetKind: Sendable {
+    case snapshots
+    case hashReports
+}
+
 /// What a player may ask in a second (rooms.md, "Budgets"). Belongs to the player and not to a link, so that a new
 /// link brings no new budget.
 public struct PlayerBudgets: Sendable {
@@ -38,6 +44,13 @@ public struct PlayerBudgets: Sendable {
             }
             return hashReports.take(nowMs: nowMs)
         default: return nil
+        }
+    }
+
+    mutating func giveBack(_ kind: BudgetKind) {
+        switch kind {
+        case .snapshots: snapshots.giveBack()
+        case .hashReports: hashReports.giveBack()
         }
     }
 

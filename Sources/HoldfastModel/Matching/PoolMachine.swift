@@ -43,7 +43,7 @@ struct PoolMachine: Sendable {
 
     init(key: PoolKey) { self.key = key }
 
-    var isIdle: Bool { rooms.isEmpty && queue.isEmpty && placing.isEmpty }
+    var isIdle: Bool { rooms.isEmpty && queue.isEmpty && placing.isEmpty && ordered.isEmpty }
 
     var nextDeadlineMs: Int64? {
         queue.lazy.compactMap(\.deadlineMs).min()
@@ -53,10 +53,15 @@ struct PoolMachine: Sendable {
         switch command {
         case .match(let ticket): match(ticket, &context)
         case .cancel(let player, let claim):
-            end(TicketID(player: player, claim: claim), ErrorReply(.matchCancelled, "the match was cancelled"), &context)
+            end(
+                TicketID(player: player, claim: claim), ErrorReply(.matchCancelled, "the match was cancelled"), &context
+            )
         case .placed(let player, let claim, let room):
-            if placing.removeValue(forKey: TicketID(player: player, claim: claim)) != nil { rooms[room]?.expected -= 1 }
-            ordered.remove(room)
+            // A room on order stays so until its advert, which follows.
+            if placing.removeValue(forKey: TicketID(player: player, claim: claim)) != nil {
+                rooms[room]?.expected -= 1
+                rooms[room]?.taken += 1
+            }
         case .refused(let player, let claim, let room, let error):
             refused(TicketID(player: player, claim: claim), room, error, &context)
         case .advert(let room, let advert): update(room, advert)

@@ -29,6 +29,9 @@ extension RoomMachine {
         _ body: ClientMessage.Body, _ member: RoomMember, _ id: UInt32, _ context: inout EntryContext
     ) {
         if let refusal = refusal(of: body, by: member) {
+            if case .putSnapshot = body, refusal.code == ErrorCode.invalidRequest.rawValue {
+                context.deliver(member.link, .refund(.snapshots))
+            }
             answer(member, id, .error(refusal), &context)
             return
         }

@@ -26,8 +26,8 @@ struct RoomMachine: Sendable {
     /// Since when frame sync runs with nobody online.
     var nobodyOnlineSinceMs: Int64?
     let nobodyOnlineMs: Int64
-    /// When the frames of the stopped frame sync are dropped.
-    var dropFramesAtMs: Int64?
+    /// When the frames of stopped frame syncs are dropped, oldest first.
+    var stoppedSyncs: [(id: UInt32, dropAtMs: Int64)] = []
 
     var advert: RoomAdvert?
     var listing: RoomListing?
@@ -88,12 +88,7 @@ struct RoomMachine: Sendable {
             players.append(member(seating))
         }
         let told = RoomJoined(room: info, roomSeq: seq)
-        for (i, seating) in seatings.enumerated() {
-            players[i].joinedSeq = seq
-            players[i].baseSeq = seq
-            players[i].firstJoined = told
-            answer(seating, &context)
-        }
+        for seating in seatings { welcome(seating, told, &context) }
     }
 
     private func member(_ seating: Seating) -> RoomMember {
@@ -103,9 +98,17 @@ struct RoomMachine: Sendable {
             lastInput: seating.lastInput)
     }
 
-    /// Tells the player's shard first: it alone says where a player sits.
-    private func answer(_ seating: Seating, _ context: inout EntryContext) {
+    /// Tells the player's shard first: it alone says where a player sits. The reply and the stream after it come from
+    /// here, so that nothing can get between them.
+    private mutating func welcome(_ seating: Seating, _ joined: RoomJoined, _ context: inout EntryContext) {
         context.send(.player(seating.player, .seated(seating.claim, room: key.id)))
+        update(seating.player.id) {
+            $0.joinedSeq = joined.roomSeq
+            $0.baseSeq = joined.roomSeq
+        }
+        if let listener = seating.listener {
+            beginStream(seating.player.id, listener, joined, &context)
+        }
         if let pool = seating.pool {
             context.send(.pool(pool, .placed(player: seating.player.id, seating.claim, room: key.id)))
         }
@@ -127,19 +130,13 @@ struct RoomMachine: Sendable {
             let entered = PlayerEntered(roomId: key.id, player: info(of: new), roomOwnerId: ownerID)
             tell(.playerEntered(entered), .everyoneBut(new.player), &context)
         }
-        let joined = joinedNow()
-        update(new.player) {
-            $0.joinedSeq = joined.roomSeq
-            $0.baseSeq = joined.roomSeq
-            $0.firstJoined = joined
-        }
-        answer(seating, &context)
+        welcome(seating, joinedNow(), &context)
     }
 
     /// Why a claim cannot be granted, in the order of errors.md.
     private func refusal(of seating: Seating) -> ErrorReply? {
         if bans.contains(seating.player.id) { return ErrorReply(.bannedFromRoom, "you are banned from this room") }
-        if !config.password.isEmpty, config.password != seating.password {
+        if !config.password.isEmpty, ExactText(config.password) != ExactText(seating.password) {
             return ErrorReply(.wrongPassword, "joinRoom.password is not this room's")
         }
         if seating.asSpectator {
@@ -197,8 +194,13 @@ struct RoomMachine: Sendable {
     }
 
     private mutating func goOffline(_ player: String, _ claim: Claim, _ context: inout EntryContext) {
-        guard let member = member(player, claim), member.online, member.link == nil else { return }
-        update(player) { $0.online = false }
+        guard let member = member(player, claim), member.online else { return }
+        if member.reading == .live { listeners = nil }
+        update(player) {
+            $0.online = false
+            $0.link = nil
+            $0.reading = .nothing
+        }
         if member.isSpectator { return }
         passOnOwnership()
         frameSync?.note(.offline, player)
@@ -233,9 +235,8 @@ struct RoomMachine: Sendable {
                 .out(
                     member.claim,
                     OutReport(
-                        memory: member.memory, lastInput: member.lastInput,
-                        // Who was never told of the seat is not told of its end.
-                        ended: member.firstJoined == nil ? ended : nil))))
+                        connection: member.connection, memory: member.memory, lastInput: member.lastInput,
+                        ended: ended))))
         context.deliver(member.link, .unseated(member.claim))
     }
 

@@ -19,8 +19,6 @@ struct RoomMember: Sendable {
     var joinedSeq: UInt64 = 0
     /// Frames up to here were before the stream that its client has began: they carry no `seq`.
     var baseSeq: UInt64 = 0
-    /// The first `roomJoined`, as of the entry that seated it, until it is told.
-    var firstJoined: RoomJoined?
     /// Calls sent again whose `roomJoined` is due when the link has got to the present.
     var rejoins: [UInt32] = []
 

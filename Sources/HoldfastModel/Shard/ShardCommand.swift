@@ -24,7 +24,9 @@ public enum ShardCommand: Sendable {
     /// Whether applying it may draw random values; the others are given none, which saves a system call for each.
     public var drawsRandomness: Bool {
         switch self {
-        case .player(_, .attach), .player(_, .call), .pool: true
+        // A waiting call may begin in any entry of its player.
+        case .player(_, .detach), .player(_, .disconnect): false
+        case .player, .pool: true
         case .room(_, .call(_, _, _, _, .startFrameSync)): true
         default: false
         }
@@ -123,7 +125,7 @@ public struct AttachTemplate: Sendable {
     let resumed: Bool
     let resumeToken: String
     let position: StreamPosition?
-    let requests: RequestDigest
+    var requests: RequestDigest
 }
 
 /// What a seat leaves behind for the player's own memory.
@@ -136,6 +138,8 @@ public struct OutReport: Sendable {
         /// No link was attached, so nobody can have seen it.
         let unseen: Bool
     }
+    /// The newest attachment that the seat knew: what it remembers is of that one's run.
+    let connection: ConnectionNumber
     let memory: RequestMemory
     let lastInput: UInt32
     let ended: Ended?
@@ -168,8 +172,15 @@ public enum LeaveCause: Sendable {
 
 /// A claim of a place in a room.
 public struct Seating: Sendable {
+    /// To whom the room tells `roomJoined`, at once, before anything else of its stream.
+    struct Listener: Sendable {
+        let link: Link
+        let connection: ConnectionNumber
+        let id: UInt32
+    }
     let player: PlayerKey
     let claim: Claim
+    let listener: Listener?
     let config: PlayerConfig
     let asSpectator: Bool
     let password: String

@@ -16,6 +16,8 @@ public enum Delivery: Sendable {
     case joined(id: UInt32, RoomJoined, SeatView)
     /// The reply to `getFrames`.
     case frames(id: UInt32, StoredFrames)
+    /// A call was refused with 11 after it was paid for.
+    case refund(BudgetKind)
     /// More of a stream's past. Until `atHead`, the link asks for the rest when its socket has taken this.
     case replay([ReplayMessage], atHead: Bool)
     /// The seat is gone; its memory is now the player's.
@@ -60,6 +62,7 @@ public struct Attachment: Sendable {
     public var seat: SeatView?
     public var requests: RequestDigest
     public var seatRequests: [UInt32] = []
+    public var isSeatForgetful = false
     /// The event that ended the seat while nobody could see it.
     public var ended: ServerMessage.Body?
 }
