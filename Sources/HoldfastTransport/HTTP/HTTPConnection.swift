@@ -43,6 +43,11 @@ final class HTTPConnection: ChannelDelegate, @unchecked Sendable {
         channel.finish(lingerMs: HTTPConnection.lingerMs)
     }
 
+    /// Ends it, after the answer to a request that is in the handler's hands.
+    func closeWhenIdle() {
+        if !isBusy { close() }
+    }
+
     // MARK: Channel
 
     func channelReceived(_ bytes: UnsafeRawBufferPointer) {

@@ -56,7 +56,8 @@ public final class HTTPServer: Sendable {
         made?.stop()
     }
 
-    /// Begins to close what is open: WebSockets with this code, HTTP connections after what they have queued. Any thread.
+    /// Begins to close what is open: WebSockets with this code, HTTP connections after the
+    /// answers that are due. Any thread.
     public func closeAll(code: UInt16 = 1001, reason: String = "") {
         stopAccepting()
         for seat in seats { seat.loop.execute { seat.closeAll(code: code, reason: reason) } }
@@ -124,7 +125,7 @@ final class ServerSeat: @unchecked Sendable {
 
     func closeAll(code: UInt16, reason: String) {
         isClosing = true
-        for connection in http.values { connection.close() }
+        for connection in http.values { connection.closeWhenIdle() }
         for webSocket in webSockets.values { webSocket.close(code: code, reason: reason) }
     }
 }

@@ -114,7 +114,8 @@ final class SocketChannel: LoopResource, @unchecked Sendable {
         isPaused = false
         guard state != .closed else { return }
         updatePoll()
-        if tls != nil { pumpTLS() }
+        // Later: this may be another channel's callback, which still uses the loop's buffer.
+        if tls != nil { loop.afterBatch { self.pumpTLS() } }
     }
 
     /// Sends what is queued and then the end of the stream; reads and drops until the peer ends too, at most `lingerMs`
