@@ -1,5 +1,5 @@
-/// One connection of a server while it speaks HTTP: requests one after another, each answered before the next is looked at.
-/// Kept alive by its channel. Loop-confined.
+/// One connection of a server while it speaks HTTP: requests one after another, each answered before the next is looked
+/// at. Kept alive by its channel. Loop-confined.
 ///
 /// `@unchecked Sendable`: touched only on its loop.
 final class HTTPConnection: ChannelDelegate, @unchecked Sendable {

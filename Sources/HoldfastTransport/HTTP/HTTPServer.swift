@@ -12,7 +12,8 @@ public struct HTTPServerOptions: Sendable {
     public var headerBytes = 16 * 1024
     /// One request's body; more is answered 413.
     public var bodyBytes = 1024 * 1024
-    /// From the connection (later: from a request's first byte) to the end of the header, TLS included; then it is closed.
+    /// From the connection (later: from a request's first byte) to the end of the header, TLS included; then it is
+    /// closed.
     public var headerTimeoutMs: Int64 = 10_000
     /// From the end of the header to the end of the body; then 408.
     public var bodyTimeoutMs: Int64 = 30_000

@@ -3,7 +3,8 @@ import CUV
 /// A one-shot timer of a loop that can be set again and again, by absolute deadlines: what repeats does not drift.
 /// Never fires early; late by the loop's own delay and up to 1 ms.
 ///
-/// Loop-confined, but may be made and let go anywhere. Letting go of it cancels it. The closure should hold its owner weakly.
+/// Loop-confined, but may be made and let go anywhere. Letting go of it cancels it. The closure should hold its owner
+/// weakly.
 public final class LoopTimer {
     private let loop: EventLoop
     private let fire: () -> Void
@@ -25,7 +26,8 @@ public final class LoopTimer {
         }
     }
 
-    /// Sets (or resets) the timer. A deadline that has passed fires in the next round of the loop, never within this call.
+    /// Sets (or resets) the timer. A deadline that has passed fires in the next round of the loop, never within this
+    /// call.
     /// - Parameter deadlineMs: on the clock of `EventLoop.nowMs`.
     public func schedule(atMs deadlineMs: Int64) {
         loop.preconditionCurrent()

@@ -324,7 +324,8 @@ final class SocketChannel: LoopResource, @unchecked Sendable {
         if error != 0 { fail(error) }
     }
 
-    /// One `sendmsg` for up to 64 pieces until the kernel takes no more. Returns the `errno` of a broken connection, else 0.
+    /// One `sendmsg` for up to 64 pieces until the kernel takes no more. Returns the `errno` of a broken connection,
+    /// else 0.
     private func writeOut(_ queue: inout SendQueue) -> Int32 {
         while !queue.isEmpty {
             let (used, offered) = queue.fill(loop.vectors)
