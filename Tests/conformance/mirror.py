@@ -2,8 +2,21 @@
 
 import copy
 
-FIELDS = ("id", "name", "type", "customProperties", "maxPlayerCount", "frameRate", "matchParams", "hidden", "hasPassword",
-          "allowLateJoin", "lockedDuringFrameSync", "maxSpectatorCount", "createTime")
+FIELDS = (
+    "id",
+    "name",
+    "type",
+    "customProperties",
+    "maxPlayerCount",
+    "frameRate",
+    "matchParams",
+    "hidden",
+    "hasPassword",
+    "allowLateJoin",
+    "lockedDuringFrameSync",
+    "maxSpectatorCount",
+    "createTime",
+)
 
 
 class Mirror:
@@ -26,6 +39,7 @@ class Mirror:
 
         def seats(players):
             return [{**p, "status": 1} if p["id"] in without else p for p in players]
+
         if seats(mine["players"]) != seats(theirs["players"]):
             return f"players are {theirs['players']}, the events told {mine['players']}"
         return None
