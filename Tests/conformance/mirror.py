@@ -45,8 +45,10 @@ class Mirror:
         return None
 
     def apply(self, message, me, settled):
-        """Carries out an event; returns what is wrong with it, or None. `settled`: no events are being caught up with, so
-        that this client knows who is online."""
+        """Carries out an event; returns what is wrong with it, or None.
+
+        `settled`: no events are being caught up with, so that this client knows who is online.
+        """
         kind, body = message.kind, message.body
         wrong = None
         before = self.room["ownerId"]

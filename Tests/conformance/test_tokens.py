@@ -21,7 +21,7 @@ async def accepted(hf, value, player):
 
 
 async def refused(hf, value):
-    """12, then `disconnected` 12, then the end (errors.md: "An error never closes a link, except 12 … on `connect`")."""
+    """12, `disconnected` 12, the end (errors.md: "An error never closes a link, except 12 … on `connect`")."""
     c = hf.client()
     await c.open()
     reply = await c.refused(12, "connect", {"token": value})
