@@ -85,16 +85,18 @@ struct RoomMachine: Sendable {
         seq = 1
         for seating in seatings {
             if ownerID.isEmpty { ownerID = seating.player.id }
-            players.append(member(seating))
+            players.append(member(seating, context.limits.value))
         }
         let told = RoomJoined(room: info, roomSeq: seq)
         for seating in seatings { welcome(seating, told, &context) }
     }
 
-    private func member(_ seating: Seating) -> RoomMember {
+    private func member(_ seating: Seating, _ limits: Limits) -> RoomMember {
         RoomMember(
             player: seating.player.id, claim: seating.claim, isSpectator: seating.asSpectator,
             customStatus: seating.config.customStatus, customProperties: seating.config.customProperties,
+            snapshotBudget: TokenBucket(perSecond: limits.snapshotsPerSecond),
+            hashBudget: TokenBucket(perSecond: Double(config.frameRate) * limits.hashReportsPerFrame),
             lastInput: seating.lastInput)
     }
 
@@ -119,7 +121,7 @@ struct RoomMachine: Sendable {
             Self.refuse(seating, key.id, refusal, &context)
             return
         }
-        let new = member(seating)
+        let new = member(seating, context.limits.value)
         if seating.asSpectator {
             spectators[new.player] = new
         } else {

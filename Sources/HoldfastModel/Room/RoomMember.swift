@@ -23,6 +23,9 @@ struct RoomMember: Sendable {
     var rejoins: [UInt32] = []
 
     var memory = RequestMemory()
+    /// Charged here and not by the gateway: only the room knows what is refused with 11, which costs nothing.
+    var snapshotBudget: TokenBucket
+    var hashBudget: TokenBucket
     /// The highest id of a frame input taken in this run.
     var lastInput: UInt32
 

@@ -16,8 +16,6 @@ public enum Delivery: Sendable {
     case joined(id: UInt32, RoomJoined, SeatView)
     /// The reply to `getFrames`.
     case frames(id: UInt32, StoredFrames)
-    /// A call was refused with 11 after it was paid for.
-    case refund(BudgetKind)
     /// More of a stream's past. Until `atHead`, the link asks for the rest when its socket has taken this.
     case replay([ReplayMessage], atHead: Bool)
     /// The seat is gone; its memory is now the player's.
