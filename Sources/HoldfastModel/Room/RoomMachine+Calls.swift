@@ -17,7 +17,7 @@ extension RoomMachine {
         case .getFrames(let get): getFrames(get, member, id, &context)
         case .reportFrameHash(let report): takeHash(report, member, id, &context)
         default:
-            if id != 0, case .reply(let known)? = member.memory.outcome(of: id) {
+            if id != 0, let known = memories[player]?.outcome(of: id).flatMap(RequestMemory.reply) {
                 context.deliver(link, .reply(id: id, known, .seat))
                 return
             }
@@ -124,7 +124,8 @@ extension RoomMachine {
         let kept = RequestMemory.keeps(body)
         if kept {
             let limit = context.limits.value.rememberedRequests
-            update(member.player) { $0.memory.remember(id, .reply(body), limit: limit) }
+            memories[member.player, default: RequestMemory()].remember(
+                id, RequestMemory.outcome(body), limit: limit)
         }
         context.deliver(member.link, .reply(id: id, body, kept ? .seat : .nowhere))
     }

@@ -10,6 +10,8 @@ struct RoomMachine: Sendable {
     /// In seat order: the longest-seated first.
     var players: [RoomMember] = []
     var spectators: [String: RoomMember] = [:]
+    /// The outcomes of the members' calls here, by player. Apart from the members, which are passed around.
+    var memories: [String: RequestMemory] = [:]
     var ownerID = ""
     /// Oldest first.
     var bans: [String] = []
@@ -237,7 +239,9 @@ struct RoomMachine: Sendable {
                 .out(
                     member.claim,
                     OutReport(
-                        connection: member.connection, memory: member.memory, lastInput: member.lastInput,
+                        connection: member.connection,
+                        memory: memories.removeValue(forKey: member.player) ?? RequestMemory(),
+                        lastInput: member.lastInput,
                         ended: ended))))
         context.deliver(member.link, .unseated(member.claim))
     }
