@@ -34,6 +34,9 @@ actor NodeLoop {
     private var isDraining = false
     private var whenEmpty: Gate?
 
+    /// What other loops have sent. Looked at before anything that a client says is acted on: what one client was told
+    /// (a room is there) must be known here when the next one acts on it.
+    private nonisolated let inbox = Locked<[LoopBatch]>([])
     private var queue: [LoopItem] = []
     private var isWorking = false
     private var outboxes: [[LoopItem]]
@@ -117,15 +120,37 @@ actor NodeLoop {
 
     /// Takes a command for any shard.
     func submit(_ command: ShardCommand) {
+        takeInbox()
         route(command)
         work()
     }
 
-    private func receive(_ batch: LoopBatch) {
-        receivedBatches[batch.from] += 1
-        precondition(receivedBatches[batch.from] == batch.number, "a batch between loops is missing")
-        queue += batch.items
-        work()
+    private func takeInbox() {
+        let batches = inbox.withLock { inbox in
+            let all = inbox
+            inbox.removeAll(keepingCapacity: true)
+            return all
+        }
+        for batch in batches {
+            receivedBatches[batch.from] += 1
+            precondition(receivedBatches[batch.from] == batch.number, "a batch between loops is missing")
+            queue += batch.items
+        }
+    }
+
+    /// Called from any thread.
+    private nonisolated func receive(_ batch: LoopBatch) {
+        let wasEmpty = inbox.withLock { inbox in
+            inbox.append(batch)
+            return inbox.count == 1
+        }
+        guard wasEmpty else { return }
+        loop.execute {
+            self.assumeIsolated {
+                $0.takeInbox()
+                $0.work()
+            }
+        }
     }
 
     private func route(_ command: ShardCommand) {
@@ -151,8 +176,7 @@ actor NodeLoop {
             sentBatches[i] += 1
             let batch = LoopBatch(from: index, number: sentBatches[i], items: outboxes[i])
             outboxes[i] = []
-            let peer = peers[i]
-            peer.loop.execute { peer.assumeIsolated { $0.receive(batch) } }
+            peers[i].receive(batch)
         }
     }
 
