@@ -49,10 +49,18 @@ public struct ConnectionMachine: Sendable {
         let token: String?
     }
 
+    /// A call to the room that the player is in.
+    struct RoomCall: Sendable {
+        let id: UInt32
+        let body: ClientMessage.Body
+        /// Its outcome is remembered with the player, from a room before this one.
+        let isRepeatForPlayer: Bool
+    }
+
     struct Session: Sendable {
         var window: RequestWindow
         /// Calls to the room that wait until it is known which room.
-        var held: [(id: UInt32, body: ClientMessage.Body)] = []
+        var held: [RoomCall] = []
         /// Answers to `leaveRoom` that came before the room's last word.
         var left: [UInt32] = []
         /// The client was told how its seat had ended, and has not gone on yet.

@@ -31,7 +31,8 @@ actor NodeLoop {
     private var links: [[UInt64: ClientLink]] = Array(repeating: [:], count: NodeLoop.visits)
     private var lastLink: UInt64 = 0
     private var visit = 0
-    private var isDraining = false
+    /// What this loop has put into the gauges.
+    private var counted = (players: 0, rooms: 0)
     private var whenEmpty: Gate?
 
     /// What other loops have sent. Looked at before anything that a client says is acted on: what one client was told
@@ -103,14 +104,26 @@ actor NodeLoop {
     private func tickLinks() {
         let nowMs = loop.nowMs
         visit = (visit + 1) & (NodeLoop.visits - 1)
+        if visit == 0 { count() }
         for client in Array(links[visit].values) { client.assumeIsolated { $0.tick(nowMs: nowMs) } }
         sweep?.schedule(afterMs: sweepMs)
+    }
+
+    /// Brings the gauges up to date.
+    private func count() {
+        let now = shards.reduce(into: (players: 0, rooms: 0)) { sum, shard in
+            let counts = shard.machine.counts
+            sum.players += counts.players
+            sum.rooms += counts.rooms
+        }
+        shared.counters.players.add(now.players - counted.players)
+        shared.counters.rooms.add(now.rooms - counted.rooms)
+        counted = now
     }
 
     /// Tells every client that this node leaves.
     /// - Parameter done: opened when the last link has closed.
     func drain(_ done: Gate) {
-        isDraining = true
         whenEmpty = done
         for client in links.flatMap(\.values) { client.assumeIsolated { $0.drain() } }
         if hasNoLinks { done.open() }
