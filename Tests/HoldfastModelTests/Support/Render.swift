@@ -1,7 +1,7 @@
 import HoldfastProtocol
 
-/// A server's message as one line: `#7 ok`, `@12 playerLeft bob, owner alice`. Ids of rooms are left out, since they are
-/// random; players stand as `alice*` (owner) and `bob-` (offline).
+/// A server's message as one line: `#7 ok`, `@12 playerLeft bob, owner alice`. Ids of rooms are left out, since they
+/// are random; players stand as `alice*` (owner) and `bob-` (offline).
 func line(_ message: ServerMessage) -> String {
     let id = message.id == 0 ? "" : "#\(message.id) "
     let seq = message.seq == 0 ? "" : "@\(message.seq) "
