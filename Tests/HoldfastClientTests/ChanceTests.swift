@@ -3,7 +3,8 @@ import Testing
 
 @testable import HoldfastClient
 
-/// A machine and a server over links that break at random, from a seed: nothing lost, nothing twice, nothing out of order.
+/// A machine and a server over links that break at random, from a seed: nothing lost, nothing twice, nothing out of
+/// order.
 @Suite struct ChanceTests {
     struct World {
         var machine: ClientMachine

@@ -131,6 +131,7 @@
 
             try await bob.client.putSnapshot(frameId: last - 5, state: [1, 2, 3])
             try await ada.client.leaveRoom()
+            try await ada.follow { if case .roomLeft = $0 { true } else { false } }
             try await bob.follow { if case .playerLeft(let event) = $0 { event.playerId == "ada" } else { false } }
             // Late join, from the snapshot.
             ada.frames = []

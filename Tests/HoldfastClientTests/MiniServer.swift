@@ -1,7 +1,7 @@
 import HoldfastProtocol
 
-/// A server with one room and one client, just enough of `rooms.md` to see whether a machine keeps its side: runs, resume
-/// by seq and by frame, answers remembered, inputs taken once, at most 5 a frame.
+/// A server with one room and one client, just enough of `rooms.md` to see whether a machine keeps its side: runs,
+/// resume by seq and by frame, answers remembered, inputs taken once, at most 5 a frame.
 struct MiniServer {
     enum Entry {
         case event(UInt64, ServerMessage.Body)

@@ -11,6 +11,7 @@ import time
 
 import messages
 from messages import Violation
+from mirror import Mirror
 from rawsocket import BINARY, TEXT, RawSocket, frame_bytes
 
 STREAM = {
@@ -72,6 +73,8 @@ class Client:
         self.sync = 0               # id of the running frame sync, 0: none
         self.last_frame = None      # last frame without a gap; None: not known, the next one sets it
         self.frames = {}            # frames of the running (or last) frame sync
+        self.mirror = None          # the room as its events tell it
+        self.promised = None        # (roomSeq, room) of a resume, until the events have come up to it
         self.checks = True
         self.may_answer_unasked = False
         self.events = collections.deque()   # events that a test has not taken, frames aside
@@ -342,6 +345,7 @@ class Client:
         if self.room == room["id"]:
             return                      # the same request again: the stream goes on where it is
         self.room, self.position = room["id"], message["roomSeq"]
+        self.mirror, self.promised = Mirror(room), None
         if self.ledger is not None:
             self.ledger.enters(self, self.room, self.position)
         self._begin_sync(message.get("frameSync"), message.get("snapshot"))
@@ -368,6 +372,10 @@ class Client:
             return
         if not message["resumed"] and not message["roomRestarted"]:
             self._wrong("a fresh connect begins the stream anew (roomRestarted true)")
+        if message["roomRestarted"] or self.mirror is None:
+            self.mirror, self.promised = Mirror(room), None
+        else:
+            self.promised = (message["roomSeq"], room)
         usable = info and resume.get("roomId") == room["id"] and resume.get("frameSyncId") == info["frameSyncId"]
         if message["roomRestarted"]:
             self.position = message["roomSeq"]
@@ -405,6 +413,8 @@ class Client:
         elif message.kind == "frames":
             self._check_batch(message, message["frames"])
             self._batch(message)
+            if self.ledger is not None and message["frames"]:
+                self.ledger.batch(self, self.room, message)
         else:
             self._apply(message)
             self.events.append(message)
@@ -439,6 +449,11 @@ class Client:
                 self._wrong(f"told of itself: {message}")
         if body.get("roomId", self.room) != self.room:
             self._wrong(f"an event of another room: {message}")
+        self._keep_promise(message.seq - 1)
+        if self.mirror is not None:
+            wrong = self.mirror.apply(message, self.player, self.promised is None)
+            if wrong:
+                self._wrong(f"{wrong}: {message}")
         if kind == "frameSyncStarted":
             if self.sync:
                 self._wrong(f"a frame sync started while {self.sync} runs: {message}")
@@ -452,8 +467,27 @@ class Client:
         elif kind == "roomDismissed" or kind == "playerKicked" and body["playerId"] == self.player:
             self.room, self.sync = None, 0
 
+    def _keep_promise(self, position):
+        """After a resume: once the missed events have come, they have led to the room that `connected` told."""
+        if self.promised is None or position < self.promised[0]:
+            return
+        room, self.promised = self.promised[1], None
+        if self.mirror is not None:
+            wrong = self.mirror.differs(room, owner=False)
+            if wrong:
+                self._wrong(f"after the resume {wrong}")
+        self.mirror = Mirror(room)
+
+    def settle(self):
+        """At the end of a test: everything that was promised has come."""
+        if self.room and self.raw is not None and not self.raw.ended:
+            self._keep_promise(self.position)
+
     def _check_batch(self, message, frames):
         ids = [frame["id"] for frame in frames]
+        weight = sum(len(i.get("dataBytes") or i.get("data", "").encode()) for f in frames for i in f["inputs"])
+        if len(frames) > 600 or len(frames) > 1 and weight > 256 * 1024:
+            self._wrong(f"{len(frames)} frames with {weight} bytes of inputs in one message")
         if ids and ids != list(range(ids[0], ids[0] + len(ids))):
             self._wrong(f"frames with a gap: {ids}")
         if self.ledger is not None:
@@ -472,7 +506,7 @@ class Client:
         self._check_frames(frames, message)
 
     def _check_frames(self, frames, message):
-        if message.kind == "frame" and not self.sync and self.last_frame is None:
+        if message.kind == "frame" and not self.sync:
             return self._wrong(f"a frame while no frame sync runs: {message}")
         for frame in frames:
             if self.last_frame is not None and frame["id"] != self.last_frame + 1:
@@ -480,4 +514,4 @@ class Client:
             self.last_frame = frame["id"]
             self.frames[frame["id"]] = frame
             if message.kind == "frame" and self.ledger is not None:
-                self.ledger.frame(self, self.room, self.sync, frame)
+                self.ledger.frame(self, self.room, self.sync, frame, message.seq)

@@ -133,6 +133,15 @@ async def test_refused_calls_cost_too(hf):
     assert codes[:15] == [20] * 15 and set(codes) == {20, 3} and codes.count(20) <= 16 + took * 15
 
 
+async def test_eleven_goes_before_three(hf):
+    'errors.md: "13, 16, 11 (form, limits …), 12, 15, 3, …"'
+    a = await hf.player()
+    await hf.room(a)
+    replies, _ = await burst(a, [("updatePlayerCustomStatus", {"status": 1})] * 30
+                             + [("updatePlayerCustomProperties", {"properties": "x" * 2049}), ("sendCustomMessage", {"msg": ""})])
+    assert replies[29]["code"] == 3 and replies[30]["code"] == 11 and replies[31]["code"] == 11
+
+
 async def test_what_costs_nothing(hf):
     '"11, 13, 15, 16 and repeats of a remembered or open id cost nothing"'
     a, b = await hf.players(2)

@@ -129,6 +129,16 @@ async def test_locked(hf):
     await c.do("leaveRoom")
 
 
+async def test_locked_goes_before_unknown(hf):
+    'errors.md: "26/25, 30, 23"'
+    a, b = await hf.players(2)
+    await hf.room(a, b, lockedDuringFrameSync=True)
+    await a.do("startFrameSync")
+    await a.refused(26, "kickRoomPlayer", {"playerId": "stranger"})
+    await a.refused(11, "kickRoomPlayer", {"playerId": a.player})
+    await a.refused(30, "transferRoomOwner", {"playerId": "stranger"})
+
+
 async def test_what_locked_does_not_refuse(hf):
     '"`disconnect`, the end of the window, transfer, dismiss and messages are not."'
     a, b, c = await hf.players(3)

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.once, pytest.mark.slow(40)]
 
 async def get(address, path):
     raw = await RawSocket.open(address)
-    raw.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+    raw.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{address[1]}\r\n\r\n".encode())
     answer = await raw.http_answer()
     raw.reset()
     return answer

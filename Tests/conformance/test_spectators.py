@@ -149,6 +149,22 @@ async def test_a_dropped_spectator_is_told_to_nobody(hf):
     await a.nothing()
 
 
+@pytest.mark.profile("quick")
+async def test_a_spectators_window_ends(hf):
+    '"resume as for players": after the window the place is free, and nobody is told'
+    a, s, t = await hf.players(3)
+    room = await hf.room(a, maxSpectatorCount=1, spectators=[s])
+    s.drop()
+    await asyncio.sleep(0.5)
+    await t.refused(23, "joinRoom", {"roomId": room.id, "asSpectator": True})
+    await asyncio.sleep(1.5)
+    joined = await t.do("joinRoom", {"roomId": room.id, "asSpectator": True})
+    assert joined["room"]["spectatorCount"] == 1
+    await a.nothing()
+    reply = await s.resume(expect=None)
+    assert reply.kind == "error" and reply["code"] == 39
+
+
 async def test_many_spectators(hf):
     '"may be thousands"; "Everyone sees the same order."'
     a, b, *crowd = await hf.players(62)

@@ -6,12 +6,13 @@ public enum ClientEvent: Equatable, Sendable {
     // MARK: connection
 
     /// A run has begun: after `connect`, or after a reconnect whose resume was dead (then the calls in flight have
-    /// failed with `networkError`, and events of the gap are lost; the room in it, if any, is the player's present one).
+    /// failed with `networkError`, and events of the gap are lost; the room in it, if any, is the player's present
+    /// one).
     indirect case connected(Connected)
     /// The link broke; the client is trying to come back. Calls made meanwhile wait.
     case reconnecting(HoldfastError)
-    /// The run goes on. With `roomRestarted` events of the gap are lost, and the room in it is the present state; without
-    /// it the missed events follow, while the mirror of the room already counts them.
+    /// The run goes on. With `roomRestarted` events of the gap are lost, and the room in it is the present state;
+    /// without it the missed events follow, while the mirror of the room already counts them.
     indirect case reconnected(Connected)
     /// The end: the client does not come back by itself. Code `success`: by `disconnect`.
     case disconnected(HoldfastError)
@@ -52,8 +53,8 @@ public enum ClientEvent: Equatable, Sendable {
 
     // MARK: frame sync
 
-    /// A frame sync to follow: it started, or the player came to a running one. Frames come from `snapshot.frameId` + 1,
-    /// or from 1 without a snapshot, without a gap.
+    /// A frame sync to follow: it started, or the player came to a running one. Frames come from `snapshot.frameId` +
+    /// 1, or from 1 without a snapshot, without a gap.
     indirect case frameSyncStarted(FrameSyncInfo, snapshot: Snapshot?)
     /// The next frame. `isCatchUp`: of the past; simulate it without waiting for its time.
     case frame(Frame, isCatchUp: Bool)

@@ -74,7 +74,8 @@
         }
     }
 
-    /// A link pinned to the loop. What is to be done comes from any thread through one outbox, so that it keeps its order.
+    /// A link pinned to the loop. What is to be done comes from any thread through one outbox, so that it keeps its
+    /// order.
     private actor LoopLink: ClientLink, WebSocketHandler {
         private enum Order: Sendable {
             case send([UInt8], isText: Bool)

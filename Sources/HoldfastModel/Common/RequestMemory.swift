@@ -5,7 +5,8 @@ public import HoldfastProtocol
 /// remembered with the seat, which gives them back when it ends.
 public struct RequestMemory: Sendable, Equatable {
     public enum Outcome: Sendable, Equatable {
-        case reply(ServerMessage.Body)
+        case done
+        case error(ErrorReply)
         /// A call that led to this claim: `roomJoined` is built anew.
         case joined(Claim)
     }
@@ -48,6 +49,19 @@ public struct RequestMemory: Sendable, Equatable {
     }
 
     var ids: [UInt32] { executed.map(\.id) }
+
+    /// The reply that an outcome is told by; nil for `joined`.
+    static func reply(_ outcome: Outcome) -> ServerMessage.Body? {
+        switch outcome {
+        case .done: .done
+        case .error(let error): .error(error)
+        case .joined: nil
+        }
+    }
+
+    static func outcome(_ body: ServerMessage.Body) -> Outcome {
+        if case .error(let error) = body { .error(error) } else { .done }
+    }
 
     /// Whether an outcome is one that a run remembers.
     static func keeps(_ body: ServerMessage.Body) -> Bool {

@@ -56,11 +56,10 @@ extension ConnectionMachine {
         if kind == .seat, session.window.hasOpenSeatCall {
             return ErrorReply(.requestInProgress, "another create, match, join or leave is still open")
         }
-        let rate = session.seat?.frameRate ?? limits.value.frameRateDefault
         if let wait = takeFromLink(nowMs: around.nowMs) {
             return ErrorReply(.rateLimited, "over this link's messages a second", retryAfterMs: wait)
         }
-        if let wait = budgets.take(for: body, frameRate: rate, nowMs: around.nowMs) {
+        if let wait = budgets.take(for: body, nowMs: around.nowMs) {
             return ErrorReply(.rateLimited, "over the budget of this call", retryAfterMs: wait)
         }
         return nil

@@ -264,9 +264,6 @@ public struct ConnectionMachine: Sendable {
                 session.isMuted = id != 0 && session.window.isOverdue(id)
             }
             settle(id, .roomJoined(joined), .player, &out)
-        case .refund(let kind):
-            budgets.giveBack(kind)
-            linkBudget.giveBack()
         case .frames(let id, let frames):
             let owed = withSession { $0.window.settle(id, .nowhere) } ?? false
             if owed { out.append(.sendFrames(id: id, frames)) }

@@ -75,7 +75,9 @@ struct RequestWindow: Sendable {
             owed = request.awaited > 0
             if owed { request.awaited -= 1 }
             open[id] = request.awaited > 0 ? request : nil
-            if request.awaited == 0, request.outstanding > 0 { surplus[id] = request.outstanding }
+            if request.awaited == 0, request.outstanding > 0, surplus.count < limit {
+                surplus[id] = request.outstanding
+            }
         } else if let more = surplus[id] {
             owed = false
             surplus[id] = more > 1 ? more - 1 : nil

@@ -45,8 +45,10 @@ extension PlayerMachine {
         }
         switch memory.outcome(of: id) {
         case nil: return false
-        case .reply(let body):
-            context.deliver(link, .reply(id: id, body, .player))
+        case .done?, .error?:
+            if let body = memory.outcome(of: id).flatMap(RequestMemory.reply) {
+                context.deliver(link, .reply(id: id, body, .player))
+            }
         case .joined(let claim):
             if case .seated(let room, claim) = place, let run {
                 context.send(
@@ -143,7 +145,7 @@ extension PlayerMachine {
         _ link: Link, _ id: UInt32, _ body: ServerMessage.Body, _ context: inout EntryContext
     ) {
         let kept = RequestMemory.keeps(body)
-        if kept { remember(id, .reply(body), &context) }
+        if kept { remember(id, RequestMemory.outcome(body), &context) }
         if id != 0 { context.deliver(link, .reply(id: id, body, kept ? .player : .nowhere)) }
     }
 }

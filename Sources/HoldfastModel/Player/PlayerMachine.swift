@@ -215,7 +215,7 @@ extension PlayerMachine {
     /// The seat came and went before anybody was told: to the caller the room is gone.
     private mutating func joinLost(_ claim: Claim, _ link: Link, _ id: UInt32, _ context: inout EntryContext) {
         let body = ServerMessage.Body.failure(.roomNotFound, "the room closed, or the seat was lost, at once")
-        memory.replace(.joined(claim), with: .reply(body))
+        memory.replace(.joined(claim), with: RequestMemory.outcome(body))
         if id != 0 { context.deliver(link, .reply(id: id, body, .player)) }
     }
 
@@ -224,7 +224,7 @@ extension PlayerMachine {
         guard let call = open else { return }
         open = nil
         let kept = RequestMemory.keeps(body)
-        if kept { remember(call.id, .reply(body), &context) }
+        if kept { remember(call.id, RequestMemory.outcome(body), &context) }
         guard call.id != 0, run?.link == call.link else { return }
         for _ in 0..<call.times {
             context.deliver(call.link, .reply(id: call.id, body, kept ? .player : .nowhere))

@@ -100,10 +100,8 @@ extension RoomMachine {
         } else {
             refusal = notRunning
         }
+        refusal = charge(\.hashBudget, member, refusal, context) ?? refusal
         if let refusal {
-            if refusal.code == ErrorCode.invalidRequest.rawValue {
-                context.deliver(member.link, .refund(.hashReports))
-            }
             if id != 0 { context.deliver(member.link, .reply(id: id, .error(refusal), .nowhere)) }
             return
         }

@@ -128,11 +128,9 @@ extension RoomMachine {
             $0.link = template.link
             $0.reading = .nothing
             $0.rejoins = []
-            if !template.resumed {
-                $0.memory = RequestMemory()
-                $0.lastInput = 0
-            }
+            if !template.resumed { $0.lastInput = 0 }
         }
+        if !template.resumed { memories[player] = nil }
         comeOnline(player, &context)
         guard let member = member(player) else { return }
         history.trimEvents(nowMs: context.nowMs, limits: context.limits.value)
@@ -148,8 +146,8 @@ extension RoomMachine {
         attachment.frameSync = frameSync?.info
         if eventSeq == nil, frame == nil { attachment.snapshot = frameSync?.snapshot }
         attachment.seat = view(of: member)
-        attachment.seatRequests = member.memory.ids
-        attachment.isSeatForgetful = member.memory.isForgetful
+        attachment.seatRequests = memories[player]?.ids ?? []
+        attachment.isSeatForgetful = memories[player]?.isForgetful ?? false
         context.deliver(template.link, .attached(id: template.id, attachment))
 
         let cursor = StreamCursor(

@@ -10,6 +10,8 @@ struct RoomMachine: Sendable {
     /// In seat order: the longest-seated first.
     var players: [RoomMember] = []
     var spectators: [String: RoomMember] = [:]
+    /// The outcomes of the members' calls here, by player. Apart from the members, which are passed around.
+    var memories: [String: RequestMemory] = [:]
     var ownerID = ""
     /// Oldest first.
     var bans: [String] = []
@@ -85,16 +87,18 @@ struct RoomMachine: Sendable {
         seq = 1
         for seating in seatings {
             if ownerID.isEmpty { ownerID = seating.player.id }
-            players.append(member(seating))
+            players.append(member(seating, context.limits.value))
         }
         let told = RoomJoined(room: info, roomSeq: seq)
         for seating in seatings { welcome(seating, told, &context) }
     }
 
-    private func member(_ seating: Seating) -> RoomMember {
+    private func member(_ seating: Seating, _ limits: Limits) -> RoomMember {
         RoomMember(
             player: seating.player.id, claim: seating.claim, isSpectator: seating.asSpectator,
             customStatus: seating.config.customStatus, customProperties: seating.config.customProperties,
+            snapshotBudget: TokenBucket(perSecond: limits.snapshotsPerSecond),
+            hashBudget: TokenBucket(perSecond: Double(config.frameRate) * limits.hashReportsPerFrame),
             lastInput: seating.lastInput)
     }
 
@@ -119,7 +123,7 @@ struct RoomMachine: Sendable {
             Self.refuse(seating, key.id, refusal, &context)
             return
         }
-        let new = member(seating)
+        let new = member(seating, context.limits.value)
         if seating.asSpectator {
             spectators[new.player] = new
         } else {
@@ -235,7 +239,9 @@ struct RoomMachine: Sendable {
                 .out(
                     member.claim,
                     OutReport(
-                        connection: member.connection, memory: member.memory, lastInput: member.lastInput,
+                        connection: member.connection,
+                        memory: memories.removeValue(forKey: member.player) ?? RequestMemory(),
+                        lastInput: member.lastInput,
                         ended: ended))))
         context.deliver(member.link, .unseated(member.claim))
     }

@@ -22,7 +22,9 @@ struct RoomMember: Sendable {
     /// Calls sent again whose `roomJoined` is due when the link has got to the present.
     var rejoins: [UInt32] = []
 
-    var memory = RequestMemory()
+    /// Charged here and not by the gateway: only the room knows what is refused with 11, which costs nothing.
+    var snapshotBudget: TokenBucket
+    var hashBudget: TokenBucket
     /// The highest id of a frame input taken in this run.
     var lastInput: UInt32
 

@@ -10,14 +10,12 @@ public enum ShardEffect: Sendable {
 
 /// A shard's word to one link.
 public enum Delivery: Sendable {
-    case attached(id: UInt32, Attachment)
+    indirect case attached(id: UInt32, Attachment)
     case attachRefused(id: UInt32, AttachRefusal)
     case reply(id: UInt32, ServerMessage.Body, ReplyPlace)
-    case joined(id: UInt32, RoomJoined, SeatView)
+    indirect case joined(id: UInt32, RoomJoined, SeatView)
     /// The reply to `getFrames`.
-    case frames(id: UInt32, StoredFrames)
-    /// A call was refused with 11 after it was paid for.
-    case refund(BudgetKind)
+    indirect case frames(id: UInt32, StoredFrames)
     /// More of a stream's past. Until `atHead`, the link asks for the rest when its socket has taken this.
     case replay([ReplayMessage], atHead: Bool)
     /// The seat is gone; its memory is now the player's.
