@@ -50,15 +50,6 @@ import Testing
         #expect(waits == [400])
         #expect(bucket == before)
     }
-
-    @Test func whatIsGivenBackCanBeTakenAgainAndNoMore() {
-        var bucket = TokenBucket(perSecond: 3)
-        _ = taken(&bucket, at: 0)
-        bucket.giveBack()
-        #expect(taken(&bucket, at: 0) == 1)
-        for _ in 0..<20 { bucket.giveBack() }
-        #expect(taken(&bucket, at: 0) <= 3)
-    }
 }
 
 @Suite struct DeadlineQueueTests {

@@ -121,7 +121,7 @@ final class Client {
     }
 
     /// Without an id: asks for no answer.
-    func sendSilently(_ body: ClientMessage.Body) { send(body, id: 0) }
+    func sendSilently(_ body: ClientMessage.Body?) { send(body, id: 0) }
 
     /// Sends and returns the one answer.
     @discardableResult
