@@ -129,29 +129,46 @@ extension ConnectionMachine {
     }
 
     private func routeToRoom(_ id: UInt32, _ body: ClientMessage.Body, _ out: inout [Output]) {
-        guard case .attached(let session) = phase else { return }
-        if let seat = session.seat, session.window.standing(of: id) != .remembered(.player) {
-            out.append(
-                .route(
-                    .room(
-                        seat.room, .call(player: session.player.id, seat.claim, link, id: id, body))))
+        guard let player else { return }
+        if let seat, CallKind.isExempt(body) || !isRemembered(id) {
+            out.append(.route(.room(seat.room, .call(player: player.id, seat.claim, link, id: id, body))))
         } else {
-            out.append(.route(.player(session.player, .roomCall(link, id: id, body))))
+            out.append(.route(.player(player, .roomCall(link, id: id, body))))
+        }
+    }
+
+    /// Whether the player, and not the seat, remembers the outcome.
+    private func isRemembered(_ id: UInt32) -> Bool {
+        if case .attached(let session) = phase {
+            session.window.standing(of: id) == .remembered(.player)
+        } else {
+            false
         }
     }
 
     /// An outcome came: it is passed on if this link is owed it, and calls that waited for it go on.
     mutating func settle(
-        _ id: UInt32, _ body: ServerMessage.Body, _ place: ReplyPlace, _ out: inout [Output]
+        _ id: UInt32, _ body: ServerMessage.Body, _ place: ReplyPlace, isDue: Bool = false, _ out: inout [Output]
     ) {
         let owed = withSession { $0.window.settle(id, place) } ?? false
-        if owed, id != 0 { out.append(.send(ServerMessage(id: id, body: body))) }
+        if owed || isDue, id != 0 { out.append(.send(ServerMessage(id: id, body: body))) }
         let due = withSession { session -> [(id: UInt32, body: ClientMessage.Body)] in
             if session.held.isEmpty || session.window.holdsRoomCalls { return [] }
             defer { session.held = [] }
             return session.held
         }
         for call in due ?? [] { routeToRoom(call.id, call.body, &out) }
+    }
+}
+
+extension DecodedClientMessage {
+    /// Whether it is heard even while others wait for open requests.
+    var passesOthers: Bool {
+        guard case .success(let message) = self.message else { return false }
+        switch message.body {
+        case .ping, .disconnect: return true
+        default: return false
+        }
     }
 }
 
