@@ -86,6 +86,10 @@ public struct ShardID: Hashable, Comparable, Sendable {
 
     public static func < (a: ShardID, b: ShardID) -> Bool { a.number < b.number }
 
+    public init(of player: PlayerKey) { self = player.shard }
+
+    public init(of room: RoomKey) { self = room.shard }
+
     init(ofPlayer id: String, project: String) {
         var hash = StableHash()
         hash.mix("player")

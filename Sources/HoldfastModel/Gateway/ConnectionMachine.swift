@@ -123,15 +123,6 @@ public struct ConnectionMachine: Sendable {
         if case .attaching(let attaching) = phase { attaching.player } else { player }
     }
 
-    /// Whether a word of a room may be passed on: the words of the room before come first, to its last.
-    public func isHeard(_ room: String) -> Bool { seat?.room.id == room }
-
-    /// Whether the seat that this gives has to wait until the one before is known to have ended.
-    public func mustWait(_ delivery: Delivery) -> Bool {
-        guard case .joined(_, _, let new) = delivery, let seat else { return false }
-        return seat.claim != new.claim
-    }
-
     // MARK: From the client
 
     /// - Parameter budgets: the player's; a link without one brings any.

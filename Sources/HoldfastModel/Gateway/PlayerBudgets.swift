@@ -16,7 +16,7 @@ public struct PlayerBudgets: Sendable {
 
     /// Takes one from the budget of the call.
     /// - Returns: nil, or after how many milliseconds it will be worth trying again.
-    mutating func take(for body: ClientMessage.Body, nowMs: Int64) -> UInt32? {
+    public mutating func take(for body: ClientMessage.Body, nowMs: Int64) -> UInt32? {
         switch body {
         case .sendCustomMessage, .updatePlayerCustomStatus, .updatePlayerCustomProperties, .updateRoomProperties:
             return messages.take(nowMs: nowMs)

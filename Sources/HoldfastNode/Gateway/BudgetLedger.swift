@@ -36,6 +36,9 @@ final class BudgetLedger: Sendable {
         }
     }
 
+    /// Players of which something is kept.
+    var count: Int { shelves.reduce(0) { $0 + $1.withLock { $0.budgets.count } } }
+
     private func shelf(_ player: PlayerKey) -> Locked<Shelf> {
         shelves[player.hashValue & 63]
     }

@@ -1,0 +1,49 @@
+/// Keeps the words of two rooms apart on their way to one link. A player's next room may be heard of before the last
+/// words of the one before, since they come from different shards; the next room's then wait, so that its stream begins
+/// after the other's end.
+public struct RoomOrder<Frame: Sendable>: Sendable {
+    public enum Word: Sendable {
+        case delivery(Delivery)
+        /// A message of a room's stream, as it happens.
+        case stream(Frame, room: String)
+    }
+
+    public enum Verdict: Sendable {
+        case pass
+        /// Kept until `release`, or for good when it is of a room that the link has nothing to do with.
+        case hold
+        /// More waits than may: the end of the seat before does not come.
+        case giveUp
+    }
+
+    /// Words that may wait.
+    private static var limit: Int { 1000 }
+    private var waiting: [Word] = []
+
+    public init() {}
+
+    /// - Parameter seat: the link's place, as far as it was told.
+    public mutating func judge(_ word: Word, seat: SeatView?) -> Verdict {
+        let mayPass: Bool
+        switch word {
+        case .delivery(.joined(_, _, let new)): mayPass = seat == nil || seat?.claim == new.claim
+        case .delivery(.replay(let room, _, _)), .stream(_, let room): mayPass = seat?.room.id == room
+        case .delivery: mayPass = true
+        }
+        if mayPass { return .pass }
+        // Words of no seat and without a `joined` before them are of a room that was left.
+        if case .delivery(.joined) = word {} else if waiting.isEmpty { return .hold }
+        guard waiting.count < Self.limit else {
+            waiting = []
+            return .giveUp
+        }
+        waiting.append(word)
+        return .hold
+    }
+
+    /// The seat has ended: what waited for that, in order.
+    public mutating func release() -> [Word] {
+        defer { waiting = [] }
+        return waiting
+    }
+}
