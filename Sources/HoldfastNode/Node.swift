@@ -32,6 +32,7 @@ public final class Node: Sendable {
     public static func start(
         config: ServerConfig, log: Log = Log(), engine engineType: any NodeEngine.Type
     ) async throws -> Node {
+        let openFiles = raiseOpenFiles()
         let options = try serverOptions(config)
         let assets = try loadAssets(dev: config.dev, log: log)
         let loops = EventLoopGroup(count: config.loops > 0 ? config.loops : EventLoopGroup.processorCount)
@@ -61,7 +62,7 @@ public final class Node: Sendable {
             let url = "\(options.tls == nil ? "http" : "https")://\(hostInURL(config.listen)):\(port)"
             log.info(
                 "node.started", ("version", .text(holdfastVersion)), ("url", .text(url)),
-                ("loops", .number(loops.loops.count)), ("dev", .flag(config.dev)))
+                ("loops", .number(loops.loops.count)), ("dev", .flag(config.dev)), ("openFiles", .number(openFiles)))
             return Node(url: url, loops: loops, server: server, handler: handler, engine: engine, log: log)
         } catch {
             loops.stop()

@@ -53,6 +53,19 @@ public func endProcess(status: Int32) -> Never {
     _exit(status)
 }
 
+/// Lets the process open as many files, and so sockets, as the system allows it; the usual soft limit of 1,024 is less
+/// than a node has links.
+/// - Returns: how many that is.
+@discardableResult
+public func raiseOpenFiles() -> Int {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return Int(clamping: limit.rlim_cur)
+}
+
 /// What the process has used of the machine.
 public enum ProcessUsage {
     /// CPU time of all threads since the start, in seconds.
