@@ -149,8 +149,8 @@ import Testing
 /// Where everything lives follows from these: a change would send every entity to another shard.
 @Suite struct ShardNumberTests {
     @Test func playersRoomsPoolsAndDirectoriesKeepTheirShards() {
-        #expect(ShardID(of: PlayerKey(project: "dev", id: "alice")).number == 346)
-        #expect(ShardID(of: RoomKey(project: "dev", id: "alice")).number == 137)
+        #expect(PlayerKey(project: "dev", id: "alice").shard.number == 346)
+        #expect(RoomKey(project: "dev", id: "alice").shard.number == 137)
         #expect(ShardID(ofDirectory: "dev").number == 1039)
         let pool = PoolKey(project: "dev", type: "duel", maxPlayerCount: 2, params: ["b": "2", "a": "1"])
         #expect(ShardID(of: pool).number == 1034)
@@ -168,7 +168,7 @@ import Testing
 
     @Test func entitiesSpreadEvenly() {
         var counts = Array(repeating: 0, count: ShardID.entityShards)
-        for i in 0..<20_480 { counts[ShardID(of: PlayerKey(project: "dev", id: "player-\(i)")).number] += 1 }
+        for i in 0..<20_480 { counts[PlayerKey(project: "dev", id: "player-\(i)").shard.number] += 1 }
         #expect(counts.min() ?? 0 > 2)
         #expect(counts.max() ?? 0 < 60)
     }
@@ -178,7 +178,7 @@ import Testing
             let pool = ShardID(of: PoolKey(project: "p\(i)", type: "t", maxPlayerCount: 2, params: [:]))
             #expect((ShardID.entityShards..<ShardID.count).contains(pool.number))
             #expect((ShardID.entityShards..<ShardID.count).contains(ShardID(ofDirectory: "p\(i)").number))
-            #expect((0..<ShardID.entityShards).contains(ShardID(of: RoomKey(project: "p\(i)", id: "r")).number))
+            #expect((0..<ShardID.entityShards).contains(RoomKey(project: "p\(i)", id: "r").shard.number))
         }
     }
 }

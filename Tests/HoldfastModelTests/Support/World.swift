@@ -21,7 +21,7 @@ final class World {
     enum Parcel {
         case command(ShardCommand)
         case deliver(Link, Delivery)
-        case stream([Link], except: Link?, StreamMessage)
+        case stream([Link], except: Link?, room: String, StreamMessage)
     }
 
     private struct Shard {
@@ -54,6 +54,13 @@ final class World {
     private struct Endpoint {
         var machine: ConnectionMachine
         let client: Client
+        /// Of a room whose `roomJoined` came before the last words of the room before.
+        var parked: [Parked] = []
+    }
+
+    private enum Parked {
+        case delivery(Delivery)
+        case stream(StreamMessage, room: String)
     }
 
     /// - Parameter budgets: without them a test may make as many calls in no time as it likes.
@@ -253,30 +260,59 @@ final class World {
         case .command(let command):
             if case .shard(let shard) = place { log(command, in: shard) }
         case .deliver(let link, let delivery): deliver(delivery, to: link)
-        case .stream(let links, let except, let message):
-            for link in links where link != except {
-                guard let endpoint = endpoints[link], !endpoint.machine.isMuted else { continue }
-                endpoint.client.take(
-                    link.encoding == .json ? message.message : Self.message(message.protobuf), on: link)
-            }
+        case .stream(let links, let except, let room, let message):
+            for link in links where link != except { stream(message, of: room, to: link) }
         }
+    }
+
+    private func stream(_ message: StreamMessage, of room: String, to link: Link) {
+        guard let endpoint = endpoints[link] else { return }
+        guard endpoint.machine.isHeard(room) else {
+            if !endpoint.parked.isEmpty { endpoints[link]?.parked.append(.stream(message, room: room)) }
+            return
+        }
+        endpoint.client.take(link.encoding == .json ? message.message : Self.message(message.protobuf), on: link)
     }
 
     private func deliver(_ delivery: Delivery, to link: Link) {
         guard let endpoint = endpoints[link] else { return }
-        if case .replay(let messages, let atHead) = delivery {
-            for message in messages {
-                switch message {
-                case .event(let bytes): endpoint.client.take(Self.message(bytes), on: link)
-                case .frames(let frames): endpoint.client.take(Self.message(frames), on: link)
-                }
+        if endpoint.machine.mustWait(delivery) {
+            endpoints[link]?.parked.append(.delivery(delivery))
+            return
+        }
+        if case .replay(let room, let messages, let atHead) = delivery {
+            guard endpoint.machine.isHeard(room) else {
+                if !endpoint.parked.isEmpty { endpoints[link]?.parked.append(.delivery(delivery)) }
+                return
             }
-            if atHead { return }
-            if endpoint.client.isSlow { endpoint.client.wantsMore = true } else { pull(link) }
+            replay(messages, atHead: atHead, to: endpoint.client, on: link)
             return
         }
         let around = surroundings
         step(link) { $0.deliver(delivery, budgets: &$1, around) }
+        if case .unseated = delivery { unpark(link) }
+    }
+
+    private func unpark(_ link: Link) {
+        let due = endpoints[link]?.parked ?? []
+        endpoints[link]?.parked = []
+        for item in due {
+            switch item {
+            case .delivery(let delivery): deliver(delivery, to: link)
+            case .stream(let message, let room): stream(message, of: room, to: link)
+            }
+        }
+    }
+
+    private func replay(_ messages: [ReplayMessage], atHead: Bool, to client: Client, on link: Link) {
+        for message in messages {
+            switch message {
+            case .event(let bytes): client.take(Self.message(bytes), on: link)
+            case .frames(let frames): client.take(Self.message(frames), on: link)
+            }
+        }
+        if atHead { return }
+        if client.isSlow { client.wantsMore = true } else { pull(link) }
     }
 
     /// The link's socket has room again.
@@ -304,13 +340,14 @@ final class World {
             case .command(let command): send(command, from: .shard(id))
             case .deliver(let link, let delivery):
                 put(.deliver(link, delivery), from: .shard(id), to: .gateway(link.gateway))
-            case .broadcast(let groups, let except, let message):
+            case .broadcast(let room, let groups, let except, let message):
                 #expect(groups.usesJSON == groups.groups.contains { $0.links.contains { $0.encoding == .json } })
                 #expect(
                     groups.usesProtobuf == groups.groups.contains { $0.links.contains { $0.encoding == .protobuf } })
                 for group in groups.groups {
                     put(
-                        .stream(group.links, except: except, message), from: .shard(id), to: .gateway(group.gateway))
+                        .stream(group.links, except: except, room: room, message), from: .shard(id),
+                        to: .gateway(group.gateway))
                 }
             }
         }
@@ -372,7 +409,7 @@ final class World {
 
     func room(_ id: String, project: String = "acme") -> RoomMachine? {
         let key = RoomKey(project: project, id: id)
-        return inside(ShardID(of: key), "rooms", [RoomKey: RoomMachine].self)?[key]
+        return inside(key.shard, "rooms", [RoomKey: RoomMachine].self)?[key]
     }
 
     func rooms() -> [RoomMachine] {
@@ -382,7 +419,7 @@ final class World {
 
     func player(_ id: String, project: String = "acme") -> PlayerMachine? {
         let key = PlayerKey(project: project, id: id)
-        return inside(ShardID(of: key), "players", [PlayerKey: PlayerMachine].self)?[key]
+        return inside(key.shard, "players", [PlayerKey: PlayerMachine].self)?[key]
     }
 
     func pools() -> [PoolMachine] {
