@@ -88,8 +88,8 @@ import Testing
     @Test(arguments: [UInt64(1), 2, 3])
     func configs(seed: UInt64) {
         let file = Array(
-            #"{"port":7350,"tls":{"certificate":"a","key":"b"},"projects":[{"key":"a","secret":"b"}],"limits":{"listPage":5}}"#
-                .utf8)
+            (#"{"port":7350,"tls":{"certificate":"a","key":"b"},"#
+                + #""projects":[{"key":"a","secret":"b"}],"limits":{"listPage":5}}"#).utf8)
         var numbers = Sequence(state: seed)
         for _ in 0..<500 {
             let changed = numbers.mutation(of: file)

@@ -126,7 +126,8 @@ extension ConnectionMachine {
             return true
         }
         if held == false {
-            settle(call.id, .error(ErrorReply(.rateLimited, "too many open requests", retryAfterMs: 100)), .nowhere, &out)
+            let error = ErrorReply(.rateLimited, "too many open requests", retryAfterMs: 100)
+            settle(call.id, .error(error), .nowhere, &out)
         }
     }
 
