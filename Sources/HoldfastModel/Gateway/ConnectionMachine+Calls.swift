@@ -167,10 +167,12 @@ extension ConnectionMachine {
 
 extension DecodedClientMessage {
     /// Whether it is heard even while others wait for open requests.
-    var passesOthers: Bool {
+    /// - Parameter isStalled: none of those will be answered soon; then inputs, which are not answered, go too.
+    func passesOthers(isStalled: Bool) -> Bool {
         guard case .success(let message) = self.message else { return false }
         switch message.body {
         case .ping, .disconnect: return true
+        case .sendFrameInput, .reportFrameHash: return isStalled
         default: return false
         }
     }

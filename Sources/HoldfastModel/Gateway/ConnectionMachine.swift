@@ -137,17 +137,25 @@ public struct ConnectionMachine: Sendable {
             if let player, withSession({ $0.hearEnd() }) ?? false {
                 out.append(.route(.player(player, .heardEnd(link))))
             }
-            if case .attached = phase, decoded.passesOthers {
+            if case .attached(let session) = phase, decoded.passesOthers(isStalled: isFull && session.window.isStalled) {
                 take(decoded, &budgets, around, &out)
+            } else if case .attached(let session) = phase, isFull, session.window.isStalled {
+                // To wait behind requests that nobody answers would be to wait in silence.
+                refuseForNow(decoded, &out)
             } else if early.isEmpty, !isFull {
                 take(decoded, &budgets, around, &out)
             } else if early.count < Int(limits.value.linkMessagesPerSecond) {
                 early.append(decoded)
-            } else if decoded.id != 0 {
-                out.append(.error(decoded.id, .rateLimited, "too many open requests", retryAfterMs: 100))
+            } else {
+                refuseForNow(decoded, &out)
             }
         }
         return out
+    }
+
+    private func refuseForNow(_ decoded: DecodedClientMessage, _ out: inout [Output]) {
+        guard decoded.id != 0 else { return }
+        out.append(.error(decoded.id, .rateLimited, "too many open requests", retryAfterMs: 100))
     }
 
     /// Whether messages have to wait: for the connect, or for one of the open requests.
@@ -260,9 +268,10 @@ public struct ConnectionMachine: Sendable {
             if case .ok = body, seat != nil, withSession({ $0.holdLeft(id) }) ?? false { break }
             settle(id, body, place, &out)
         case .joined(let id, let joined, let seat):
+            // Its stream follows, so the first is told even when 1 was said in its stead before.
+            let isFirst = self.seat?.claim != seat.claim
             if case .attached = phase { self.seat = seat }
-            // Its stream follows, so it is told even when 1 was said in its stead before.
-            settle(id, .roomJoined(joined), .player, isDue: true, &out)
+            settle(id, .roomJoined(joined), .player, isDue: isFirst, &out)
         case .frames(let id, let frames):
             let owed = withSession { $0.window.settle(id, .nowhere) } ?? false
             if owed { out.append(.sendFrames(id: id, frames)) }
@@ -404,9 +413,7 @@ public struct ConnectionMachine: Sendable {
                 out.append(.error(id, .serverError, "not done within its time; send it again", retryAfterMs: 500))
             }
             // What waits behind them must not wait in silence.
-            for decoded in early where decoded.id != 0 {
-                out.append(.error(decoded.id, .rateLimited, "too many open requests", retryAfterMs: 100))
-            }
+            for decoded in early { refuseForNow(decoded, &out) }
             early = []
         case .attaching, .closed: break
         }

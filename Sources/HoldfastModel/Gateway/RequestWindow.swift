@@ -50,6 +50,9 @@ struct RequestWindow: Sendable {
         return .new
     }
 
+    /// Whether no answer is owed for any of the open ones: all were made up for by 1.
+    var isStalled: Bool { open.values.allSatisfy { $0.awaited == 0 } }
+
     var hasOpenSeatCall: Bool { open.values.contains(where: \.isSeatCall) }
     var holdsRoomCalls: Bool { open.values.contains(where: \.holdsRoomCalls) }
 

@@ -28,6 +28,8 @@ public struct RoomOrder<Frame: Sendable>: Sendable {
         switch word {
         case .delivery(.joined(_, _, let new)): mayPass = seat == nil || seat?.claim == new.claim
         case .delivery(.replay(let room, _, _)), .stream(_, let room): mayPass = seat?.room.id == room
+        // The end of a seat that is not known yet waits with its beginning.
+        case .delivery(.unseated(let claim)): mayPass = waiting.isEmpty || seat?.claim == claim
         case .delivery: mayPass = true
         }
         if mayPass { return .pass }

@@ -137,7 +137,7 @@ extension RoomMachine {
 
         let position = template.position.flatMap { $0.roomID == key.id ? $0 : nil }
         let eventSeq = position.flatMap { isUsable($0.roomSeq, for: member) ? $0.roomSeq : nil }
-        let frame = position.flatMap(usableFrame)
+        let frame = position.flatMap { usableFrame($0, isSeqUsable: eventSeq != nil) }
         var attachment = Attachment(
             resumed: template.resumed, resumeToken: template.resumeToken, requests: template.requests)
         attachment.room = info
@@ -165,9 +165,16 @@ extension RoomMachine {
         position >= max(1, member.joinedSeq) && position <= seq && position >= history.forgottenSeq
     }
 
-    private func usableFrame(_ position: StreamPosition) -> Int? {
-        guard let sync = frameSync, position.frameSyncID == sync.id, position.frameID <= sync.sealed else { return nil }
-        return history.position(of: position.frameID + 1, in: sync.id)
+    /// Of the running frame sync; of one that stopped while the client was away too, when its events can be followed: who
+    /// was catching up has seen later events than frames.
+    private func usableFrame(_ position: StreamPosition, isSeqUsable: Bool) -> Int? {
+        let id = position.frameSyncID
+        if let sync = frameSync, id == sync.id {
+            return position.frameID <= sync.sealed ? history.position(of: position.frameID + 1, in: id) : nil
+        }
+        guard isSeqUsable, id != 0, position.frameID > 0, position.frameID < .max, history.firstKept(of: id) != nil
+        else { return nil }
+        return history.position(of: position.frameID + 1, in: id)
     }
 
     mutating func detach(_ player: String, _ claim: Claim, _ connection: ConnectionNumber) {
