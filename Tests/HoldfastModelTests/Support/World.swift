@@ -54,13 +54,7 @@ final class World {
     private struct Endpoint {
         var machine: ConnectionMachine
         let client: Client
-        /// Of a room whose `roomJoined` came before the last words of the room before.
-        var parked: [Parked] = []
-    }
-
-    private enum Parked {
-        case delivery(Delivery)
-        case stream(StreamMessage, room: String)
+        var order = RoomOrder<StreamMessage>()
     }
 
     /// - Parameter budgets: without them a test may make as many calls in no time as it likes.
@@ -265,39 +259,33 @@ final class World {
         }
     }
 
-    private func stream(_ message: StreamMessage, of room: String, to link: Link) {
-        guard let endpoint = endpoints[link] else { return }
-        guard endpoint.machine.isHeard(room) else {
-            if !endpoint.parked.isEmpty { endpoints[link]?.parked.append(.stream(message, room: room)) }
-            return
+    private func mayPass(_ word: RoomOrder<StreamMessage>.Word, to link: Link) -> Bool {
+        let seat = endpoints[link]?.machine.seat
+        switch endpoints[link]?.order.judge(word, seat: seat) {
+        case .pass?: return true
+        case .hold?, nil: return false
+        case .giveUp?:
+            end(link, .serverError)
+            return false
         }
-        endpoint.client.take(link.encoding == .json ? message.message : Self.message(message.protobuf), on: link)
+    }
+
+    private func stream(_ message: StreamMessage, of room: String, to link: Link) {
+        guard let client = endpoints[link]?.client, mayPass(.stream(message, room: room), to: link) else { return }
+        client.take(link.encoding == .json ? message.message : Self.message(message.protobuf), on: link)
     }
 
     private func deliver(_ delivery: Delivery, to link: Link) {
-        guard let endpoint = endpoints[link] else { return }
-        if endpoint.machine.mustWait(delivery) {
-            endpoints[link]?.parked.append(.delivery(delivery))
-            return
-        }
-        if case .replay(let room, let messages, let atHead) = delivery {
-            guard endpoint.machine.isHeard(room) else {
-                if !endpoint.parked.isEmpty { endpoints[link]?.parked.append(.delivery(delivery)) }
-                return
-            }
-            replay(messages, atHead: atHead, to: endpoint.client, on: link)
+        guard let client = endpoints[link]?.client, mayPass(.delivery(delivery), to: link) else { return }
+        if case .replay(_, let messages, let atHead) = delivery {
+            replay(messages, atHead: atHead, to: client, on: link)
             return
         }
         let around = surroundings
         step(link) { $0.deliver(delivery, budgets: &$1, around) }
-        if case .unseated = delivery { unpark(link) }
-    }
-
-    private func unpark(_ link: Link) {
-        let due = endpoints[link]?.parked ?? []
-        endpoints[link]?.parked = []
-        for item in due {
-            switch item {
+        guard case .unseated = delivery else { return }
+        for word in endpoints[link]?.order.release() ?? [] {
+            switch word {
             case .delivery(let delivery): deliver(delivery, to: link)
             case .stream(let message, let room): stream(message, of: room, to: link)
             }
