@@ -36,6 +36,7 @@ struct Walk {
     var random: SeededRandom
     private var steps: [String] = []
     private var hasFailed = false
+    private var inputs = 0
 
     init(seed: UInt64, shuffled: Bool) {
         self.seed = seed
@@ -156,6 +157,11 @@ struct Walk {
         }
     }
 
+    private mutating func nextInput() -> Int {
+        inputs += 1
+        return inputs
+    }
+
     private mutating func roomCall(_ client: Client, _ other: Client) -> ClientMessage.Body {
         switch random.below(26) {
         case 0: .leave
@@ -165,7 +171,7 @@ struct Walk {
         case 6...7: .status(Int32(random.below(9)))
         case 8: .room(name: "room \(random.below(9))")
         case 9...11: random.below(5) == 0 ? .stop : .start
-        case 12...19: .input("\(client.id)\(random.below(1000))")
+        case 12...19: .input("\(client.id) \(nextInput())")
         case 20: .list()
         case 21: .frames(UInt32(1 + random.below(9)), 50)
         case 22: .hash(UInt32(random.below(9)), [UInt8(random.below(2))])
@@ -220,6 +226,21 @@ struct Walk {
             case .free?, .matching?, nil: if !rooms.isEmpty { return "\(client.id) has a seat that it does not know" }
             }
             if let fault = linkFault(client) { return fault }
+        }
+        return world.rooms().lazy.compactMap(inputFault).first
+    }
+
+    /// No input stands in two frames, whatever was sent again.
+    private func inputFault(_ room: RoomMachine) -> String? {
+        var seen: Set<String> = []
+        let frames = room.history.frames
+        for i in frames.startIndex..<frames.endIndex {
+            guard let frame = try? Encoding.protobuf.decode(Frame.self, from: frames[i].protobuf) else {
+                return "a kept frame cannot be read"
+            }
+            for input in frame.inputs {
+                if case .data(let text)? = input.payload, !seen.insert(text).inserted { return "\(text) came twice" }
+            }
         }
         return nil
     }
