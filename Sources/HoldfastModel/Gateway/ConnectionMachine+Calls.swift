@@ -89,10 +89,9 @@ extension ConnectionMachine {
                 out.append(.route(.player(player, .call(link, id: id, call))))
             }
         case .room:
-            // Asked before the call counts as open.
-            let call = RoomCall(id: id, body: body, isRepeatForPlayer: isRepeat && isRememberedByPlayer(id))
             begin(id, body, kind, isRepeat, around)
             let holds = withSession { $0.window.holdsRoomCalls } ?? false
+            let call = RoomCall(id: id, body: body)
             if holds { hold(call, &out) } else { routeToRoom(call, &out) }
         }
     }
@@ -133,7 +132,7 @@ extension ConnectionMachine {
 
     private func routeToRoom(_ call: RoomCall, _ out: inout [Output]) {
         guard let player else { return }
-        if let seat, !call.isRepeatForPlayer {
+        if let seat, CallKind.isExempt(call.body) || !isRememberedByPlayer(call.id) {
             let command = RoomCommand.call(player: player.id, seat.claim, link, id: call.id, call.body)
             out.append(.route(.room(seat.room, command)))
         } else {
@@ -141,13 +140,9 @@ extension ConnectionMachine {
         }
     }
 
-    /// Whether the player, and not the seat, remembers the outcome.
+    /// Whether the outcome is remembered with the player, from a room before this one.
     private func isRememberedByPlayer(_ id: UInt32) -> Bool {
-        if case .attached(let session) = phase {
-            session.window.standing(of: id) == .remembered(.player)
-        } else {
-            false
-        }
+        if case .attached(let session) = phase { session.window.place(of: id) == .player } else { false }
     }
 
     /// An outcome came: it is passed on if this link is owed it, and calls that waited for it go on.

@@ -53,8 +53,6 @@ public struct ConnectionMachine: Sendable {
     struct RoomCall: Sendable {
         let id: UInt32
         let body: ClientMessage.Body
-        /// Its outcome is remembered with the player, from a room before this one.
-        let isRepeatForPlayer: Bool
     }
 
     struct Session: Sendable {
@@ -137,9 +135,9 @@ public struct ConnectionMachine: Sendable {
             if let player, withSession({ $0.hearEnd() }) ?? false {
                 out.append(.route(.player(player, .heardEnd(link))))
             }
-            if case .attached(let session) = phase, decoded.passesOthers(isStalled: isFull && session.window.isStalled) {
+            if case .attached = phase, decoded.passesOthers(isStalled: isStalled) {
                 take(decoded, &budgets, around, &out)
-            } else if case .attached(let session) = phase, isFull, session.window.isStalled {
+            } else if isStalled {
                 // To wait behind requests that nobody answers would be to wait in silence.
                 refuseForNow(decoded, &out)
             } else if early.isEmpty, !isFull {
@@ -156,6 +154,12 @@ public struct ConnectionMachine: Sendable {
     private func refuseForNow(_ decoded: DecodedClientMessage, _ out: inout [Output]) {
         guard decoded.id != 0 else { return }
         out.append(.error(decoded.id, .rateLimited, "too many open requests", retryAfterMs: 100))
+    }
+
+    /// Whether all that may be open is, and none of it will be answered soon.
+    private var isStalled: Bool {
+        guard isFull, case .attached(let session) = phase else { return false }
+        return session.window.isStalled
     }
 
     /// Whether messages have to wait: for the connect, or for one of the open requests.

@@ -42,10 +42,15 @@ struct RequestWindow: Sendable {
         }
     }
 
+    /// Where an outcome is remembered; nil when it is not.
+    func place(of id: UInt32) -> ReplyPlace? {
+        id == 0 ? nil : executed.last { $0.id == id }?.place
+    }
+
     func standing(of id: UInt32) -> Standing {
         if id == 0 { return .new }
         if open[id] != nil { return .open }
-        if let known = executed.last(where: { $0.id == id }) { return .remembered(known.place) }
+        if let place = place(of: id) { return .remembered(place) }
         if forgetful, let least = executed.min(by: { $0.id < $1.id }), id < least.id { return .forgotten }
         return .new
     }

@@ -165,8 +165,8 @@ extension RoomMachine {
         position >= max(1, member.joinedSeq) && position <= seq && position >= history.forgottenSeq
     }
 
-    /// Of the running frame sync; of one that stopped while the client was away too, when its events can be followed: who
-    /// was catching up has seen later events than frames.
+    /// Of the running frame sync; of one that stopped while the client was away too, when its events can be followed:
+    /// who was catching up has seen later events than frames.
     private func usableFrame(_ position: StreamPosition, isSeqUsable: Bool) -> Int? {
         let id = position.frameSyncID
         if let sync = frameSync, id == sync.id {
