@@ -70,7 +70,9 @@ struct Walk {
         if hasFailed { return }
         hasFailed = true
         let messages = clients.first { fault.hasPrefix($0.id) }?.messages ?? []
-        let last: [String] = Array(steps.suffix(30)) + ["heard:"] + messages.suffix(20).map { line($0) }
+        let last: [String] =
+            Array(steps.suffix(Int(ProcessInfo.processInfo.environment["STEPS"] ?? "30") ?? 30)) + ["heard:"]
+            + messages.suffix(60).map { line($0) }
         Issue.record("seed \(seed): \(fault)\n  \(last.joined(separator: "\n  "))")
     }
 
@@ -106,8 +108,18 @@ struct Walk {
             steps.append("\(client.id) connects")
             client.connect(settling: false)
         } else {
-            steps.append("\(client.id) resumes at \(client.position.roomSeq)/\(client.position.frameId)")
+            resume(client)
+        }
+    }
+
+    private mutating func resume(_ client: Client) {
+        let position = client.position
+        steps.append("\(client.id) resumes at \(position.roomSeq), \(position.frameId) of \(position.frameSyncId)")
+        if random.below(2) == 0 {
+            // It may become a new run, so nothing is sent again before that is known.
             client.resume(token: client.token, settling: false)
+        } else {
+            client.resume(settling: false)
             for (id, body) in client.unanswered { client.send(body, id: id, settling: false) }
         }
     }
@@ -118,12 +130,16 @@ struct Walk {
         if random.below(2) == 0 {
             client.connect(settling: false)
         } else {
-            client.resume(settling: false)
-            for (id, body) in client.unanswered { client.send(body, id: id, settling: false) }
+            resume(client)
         }
     }
 
     private mutating func call(_ client: Client) {
+        if client.isRunOver {
+            steps.append("\(client.id) connects, its run is over")
+            client.connect(settling: false)
+            return
+        }
         if client.sendAgain() {
             steps.append("\(client.id) sends again")
             return

@@ -191,187 +191,93 @@ import Testing
     }
 }
 
-/// rooms.md, "Rooms": kick, ban, lock, spectators.
-@Suite struct SeatTests {
-    @Test func aKickIsAtOnceAndCanBeUndone() {
+/// What the messages of a room carry.
+@Suite struct RoomContentTests {
+    @Test func roomInfoSaysWhatTheConfigSaid() throws {
         let world = World()
-        let all = world.seated("alice", "bob", "carol")
-        for one in all { one.forget() }
-        #expect(all[1].refusal(.kick("alice")) == 22)
-        #expect(all[0].refusal(.kick("alice")) == 11)
-        #expect(all[0].refusal(.kick("nobody")) == 30)
-        for one in all { one.forget() }
-        all[0].send(.kick("bob"))
-        #expect(all[0].lines() == ["#5 ok", "@4 playerKicked bob, owner alice"])
-        #expect(all[1].lines() == ["@4 playerKicked bob, owner alice"])
-        #expect(all[2].lines() == ["@4 playerKicked bob, owner alice"])
-        #expect(all[1].refusal(.message("x")) == 20)
-        #expect(all[1].refusal(.join(all[0].roomID)) == 0)
+        let alice = world.client("alice").connect()
+        let config = RoomConfig(
+            maxPlayerCount: 3, type: "duel", name: "n", customProperties: "p", matchParams: ["a": "b"], frameRate: 7,
+            allowLateJoin: true, lockedDuringFrameSync: true, hidden: true, maxSpectatorCount: 4, password: "secret")
+        let player = PlayerConfig(customStatus: -3, customProperties: "mine")
+        guard
+            case .roomJoined(let joined)? = alice.ask(.createRoom(CreateRoom(room: config, player: player))),
+            let room = joined.room
+        else {
+            Issue.record("not joined")
+            return
+        }
+        let me = PlayerInfo(id: "alice", status: 1, customStatus: -3, customProperties: "mine")
+        let expected = RoomInfo(
+            id: room.id, name: "n", type: "duel", ownerId: "alice", status: 0, customProperties: "p",
+            maxPlayerCount: 3, players: [me], createTime: world.wallMs / 1000, frameRate: 7, spectatorCount: 0,
+            maxSpectatorCount: 4, allowLateJoin: true, hasPassword: true, hidden: true, matchParams: ["a": "b"],
+            lockedDuringFrameSync: true)
+        #expect(room == expected)
+        #expect(joined.roomSeq == 1 && joined.frameSync == nil && joined.snapshot == nil)
     }
 
-    @Test func aBanHolds() {
+    @Test func changesShowInWhatIsToldLater() {
         let world = World()
-        let all = world.seated("alice", "bob") { $0.maxSpectatorCount = 1 }
-        all[0].send(.kick("bob", ban: true))
-        #expect(all[1].refusal(.join(all[0].roomID)) == 32)
-        #expect(all[1].refusal(.join(all[0].roomID, spectating: true)) == 32)
-        all[1].connect()
-        #expect(all[1].refusal(.join(all[0].roomID)) == 32)
-    }
-
-    @Test func theOldestOfAHundredBansGoes() {
-        let world = World { $0.bansPerRoom = 3 }
-        let alice = world.seated("alice")[0]
-        let others = (0..<4).map { world.client("p\($0)").connect() }
-        for other in others {
-            other.send(.join(alice.roomID))
-            alice.send(.kick(other.id, ban: true))
+        let all = world.seated("alice", "bob") {
+            $0.maxSpectatorCount = 3
+            $0.allowLateJoin = true
         }
-        #expect(others[0].refusal(.join(alice.roomID)) == 0)
-        for other in others.dropFirst() { #expect(other.refusal(.join(alice.roomID)) == 32) }
-    }
-
-    @Test func thePasswordIsNeededToJoin() {
-        let world = World()
-        let alice = world.seated("alice") {
-            $0.password = "sesame"
-            $0.maxSpectatorCount = 1
-        }[0]
-        let bob = world.client("bob").connect()
-        for wrong in ["", "Sesame", "sesame "] {
-            #expect(bob.refusal(.join(alice.roomID, password: wrong)) == 31)
-            #expect(bob.refusal(.join(alice.roomID, spectating: true, password: wrong)) == 31)
-        }
-        #expect(bob.refusal(.join(alice.roomID, spectating: true, password: "sesame")) == 0)
-    }
-
-    @Test func whileLockedAndRunningNothingOfTheSeatsChanges() {
-        let world = World()
-        let all = world.seated("alice", "bob") { $0.lockedDuringFrameSync = true }
-        for body: ClientMessage.Body in [.status(1), .properties("p"), .room(name: "n")] {
-            #expect(all[0].refusal(body) == 0)
-        }
-        all[0].send(.start)
-        for body: ClientMessage.Body in [.leave, .status(1), .properties("p")] {
-            #expect(all[1].refusal(body) == 26, "\(body)")
-        }
-        for body: ClientMessage.Body in [.kick("bob"), .kick("nobody"), .room(name: "n"), .room()] {
-            #expect(all[0].refusal(body) == 26, "\(body)")
-        }
-        #expect(all[1].refusal(.kick("alice")) == 22)
-        for body: ClientMessage.Body in [.message("m"), .transfer("bob")] {
-            #expect(all[0].refusal(body) == 0, "\(body)")
-        }
-        #expect(all[1].refusal(.stop) == 0)
-        #expect(all[1].refusal(.leave) == 0)
-    }
-
-    @Test func theLockRefusesNeitherDisconnectNorTheWindowsEndNorDismiss() {
-        let world = World()
-        let all = world.seated("alice", "bob", "carol") { $0.lockedDuringFrameSync = true }
+        all[1].send(.status(9))
+        all[1].send(.properties("ready"))
+        all[0].send(.room(name: "new", properties: "props"))
+        let eve = world.client("eve").connect()
+        eve.send(.join(all[0].roomID, spectating: true))
         all[0].send(.start)
         all[1].drop()
-        all[2].send(.bye)
-        world.advance(ms: 60_000)
-        let told = all[0].lines().filter { $0.contains("Left") || $0.contains("Offline") }
+        world.advance(ms: 2_000)
+        let carol = world.client("carol").connect()
+        let config = PlayerConfig(customStatus: 4, customProperties: "c")
+        guard
+            case .roomJoined(let joined)? = carol.ask(.joinRoom(JoinRoom(roomId: all[0].roomID, player: config))),
+            let room = joined.room
+        else {
+            Issue.record("not joined")
+            return
+        }
+        #expect(room.name == "new" && room.customProperties == "props" && room.spectatorCount == 1 && room.status == 1)
+        #expect(room.players[1] == PlayerInfo(id: "bob", status: 0, customStatus: 9, customProperties: "ready"))
+        #expect(room.players[2] == PlayerInfo(id: "carol", status: 1, customStatus: 4, customProperties: "c"))
+        #expect(joined.frameSync?.roomInfo?.players.count == 2, "as it was at the start, for late joiners too")
+        let entered = all[0].messages.last { if case .playerEntered? = $0.body { true } else { false } }
         #expect(
-            told.map { String($0.drop { $0 != " " }) } == [
-                " playerLeft carol, owner alice", " playerOffline bob, owner alice", " playerLeft bob, owner alice",
+            entered?.body
+                == .playerEntered(PlayerEntered(roomId: room.id, player: room.players[2], roomOwnerId: "alice")))
+    }
+
+    @Test func eventsNameTheirRoom() {
+        let world = World()
+        let all = world.seated("alice", "bob", "carol") { $0.frameRate = 1 }
+        let room = all[0].roomID
+        all[0].forget()
+        all[1].drop()
+        world.advance(ms: 2_000)
+        all[1].resume()
+        all[0].send(.transfer("bob"))
+        all[1].send(.start)
+        all[1].send(.stop)
+        all[1].send(.room(name: "n"))
+        all[1].send(.kick("carol"))
+        all[1].send(.leave)
+        all[0].send(.dismiss)
+        let events = all[0].new().filter { $0.seq != 0 }.compactMap(\.body)
+        let started = events.compactMap { if case .frameSyncStarted(let info) = $0 { info } else { nil } }
+        #expect(started.first?.roomInfo?.id == room)
+        #expect(
+            events.filter { if case .frameSyncStarted = $0 { false } else { true } } == [
+                .playerOffline(PlayerOffline(roomId: room, roomOwnerId: "alice", playerId: "bob")),
+                .playerOnline(PlayerOnline(roomId: room, roomOwnerId: "alice", playerId: "bob")),
+                .roomOwnerChanged(RoomOwnerChanged(roomId: room, roomOwnerId: "bob")),
+                .frameSyncStopped(FrameSyncStopped(roomId: room, frameSyncId: 1, reason: 0)),
+                .roomPropertiesChanged(RoomPropertiesChanged(id: room, name: "n", customProperties: "")),
+                .playerKicked(PlayerKicked(roomId: room, playerId: "carol", roomOwnerId: "bob")),
+                .playerLeft(PlayerLeft(roomId: room, roomOwnerId: "alice", playerId: "bob")),
+                .roomDismissed(RoomDismissed(roomId: room, reason: 0)),
             ])
-        #expect(all[0].refusal(.dismiss) == 0)
-    }
-
-    @Test func spectatorsComeAndGoUnseen() {
-        let world = World()
-        let all = world.seated("alice", in: 1) {
-            $0.maxSpectatorCount = 2
-            $0.lockedDuringFrameSync = true
-        }
-        let alice = all[0]
-        let watchers = ["eve", "fay", "gus"].map { world.client($0).connect() }
-        #expect(watchers[0].refusal(.join(alice.roomID)) == 23)
-        #expect(watchers[0].refusal(.join(alice.roomID, spectating: true)) == 0)
-        alice.send(.start)
-        #expect(watchers[1].refusal(.join(alice.roomID, spectating: true)) == 0)
-        #expect(watchers[2].refusal(.join(alice.roomID, spectating: true)) == 23)
-        #expect(watchers[0].refusal(.leave) == 0)
-        watchers[1].drop()
-        world.advance(ms: 61_000)
-        let told = alice.lines().filter { !$0.contains("frame") }
-        #expect(told == ["#3 ok"])
-        #expect(world.room(alice.roomID)?.spectators.isEmpty == true)
-    }
-
-    @Test func withoutSpectatorsPlacesNobodyWatches() {
-        let world = World()
-        let alice = world.seated("alice")[0]
-        #expect(world.client("eve").connect().refusal(.join(alice.roomID, spectating: true)) == 23)
-    }
-
-    @Test func onlyTheKickedSpectatorHearsOfIt() {
-        let world = World()
-        let all = world.seated("alice", "bob") { $0.maxSpectatorCount = 2 }
-        let watchers = ["eve", "fay"].map { world.client($0).connect() }
-        for one in watchers {
-            one.send(.join(all[0].roomID, spectating: true))
-            one.forget()
-        }
-        all[0].send(.kick("eve", ban: true))
-        #expect(all[0].lines() == ["#3 ok"])
-        #expect(watchers[0].lines() == ["@3 playerKicked eve, owner alice"])
-        #expect(watchers[1].lines() == [] && all[1].lines() == [])
-        #expect(watchers[0].refusal(.join(all[0].roomID, spectating: true)) == 32)
-    }
-
-    @Test func aSpectatorIsInNoOtherRoom() {
-        let world = World()
-        let alice = world.seated("alice") { $0.maxSpectatorCount = 2 }[0]
-        let eve = world.client("eve").connect()
-        eve.send(.join(alice.roomID, spectating: true))
-        for body: ClientMessage.Body in [.create(), .match(), .join(alice.roomID)] { #expect(eve.refusal(body) == 21) }
-        eve.drop()
-        world.advance(ms: 10_000)
-        eve.forget()
-        eve.resume()
-        #expect(eve.lines() == ["#6 resumed, on at 1: alice*"])
-    }
-}
-
-/// rooms.md, "Messages".
-@Suite struct MessageTests {
-    @Test func typeZeroIsForEveryoneElse() {
-        let world = World()
-        let all = world.seated("alice", "bob", "carol") { $0.maxSpectatorCount = 1 }
-        let eve = world.client("eve").connect()
-        eve.send(.join(all[0].roomID, spectating: true))
-        for one in all + [eve] { one.forget() }
-        all[0].send(.sendCustomMessage(SendCustomMessage(msg: "hi", receivers: ["bob"])))
-        #expect(all[0].lines() == ["#3 ok"])
-        for one in [all[1], all[2], eve] { #expect(one.lines() == ["@4 message alice: hi"]) }
-    }
-
-    @Test func typeOneIsForTheNamed() {
-        let world = World()
-        let all = world.seated("alice", "bob", "carol") { $0.maxSpectatorCount = 1 }
-        let eve = world.client("eve").connect()
-        eve.send(.join(all[0].roomID, spectating: true))
-        for one in all + [eve] { one.forget() }
-        all[0].send(.message("psst", to: ["bob", "bob", "alice", "eve", "nobody"]))
-        #expect(all[0].lines() == ["#3 ok"])
-        #expect(all[1].lines() == ["@4 message alice: psst"])
-        #expect(all[2].lines() == [] && eve.lines() == [])
-        for nobody in [["alice"], ["eve"], ["x", "y"]] { #expect(all[0].refusal(.message("m", to: nobody)) == 30) }
-    }
-
-    @Test func limitsAtTheirEdges() {
-        let world = World()
-        let all = world.seated("alice", "bob")
-        #expect(all[0].refusal(.message(String(repeating: "é", count: 1_024))) == 0)
-        #expect(all[0].refusal(.message(String(repeating: "é", count: 1_024) + "x")) == 11)
-        #expect(all[0].refusal(.message("")) == 11)
-        #expect(all[0].refusal(.message("x", to: [])) == 11)
-        #expect(all[0].refusal(.message("x", to: ["bob"] + (1..<20).map { "p\($0)" })) == 0)
-        #expect(all[0].refusal(.message("x", to: ["bob"] + (1...20).map { "p\($0)" })) == 11)
-        #expect(all[0].refusal(.sendCustomMessage(SendCustomMessage(msg: "x", type: 2))) == 11)
     }
 }

@@ -24,8 +24,6 @@ final class Client {
     private var leaving: Set<UInt32> = []
     /// The call that led into the room.
     private var joinedBy: UInt32 = 0
-    /// Frames of a frame sync that stopped while this client was away in the middle of catching up with it.
-    private var mayMiss: UInt32 = 0
     /// What is wrong with what came.
     private(set) var faults: [String] = []
     /// What was asked in this run, by id, and what was answered.
@@ -34,6 +32,9 @@ final class Client {
     /// Answered with 1 and to be sent again.
     private var retries: [UInt32] = []
     private var timedOut: Set<UInt32> = []
+    /// It resumes with a token beside, and sends again only when it knows that the run goes on.
+    private var isResuming = false
+    private var hasResumed = false
     /// How many answers the open link owes for each id.
     private(set) var owed: [UInt32: Int] = [:]
 
@@ -66,6 +67,8 @@ final class Client {
         link = world.open(self, encoding)
         owed = [:]
         retries = []
+        isResuming = false
+        hasResumed = false
     }
 
     /// A new run.
@@ -85,6 +88,7 @@ final class Client {
     /// Goes on with the run, from where this client is or from elsewhere.
     func resume(from other: Resume? = nil, token: String? = nil, settling: Bool = true) {
         open()
+        isResuming = token != nil
         var resume = other ?? position
         resume.resumeToken = resumeToken
         send(.connect(Connect(token: token ?? "", resume: resume)), settling: settling)
@@ -150,11 +154,15 @@ final class Client {
         return 0
     }
 
-    /// Sends again what was answered with 1.
+    /// Sends again what was answered with 1, and after a resume what was not answered.
     /// - Returns: whether there was any.
     func sendAgain() -> Bool {
-        let due = retries
+        var due = retries
         retries = []
+        if hasResumed {
+            hasResumed = false
+            due = unanswered.map(\.id)
+        }
         for id in due { send(sent[id], id: id, settling: false) }
         return !due.isEmpty
     }
@@ -232,6 +240,18 @@ final class Client {
         if case .frames? = message.body { true } else { false }
     }
 
+    /// Whether its resume was refused with 39 and it has not connected since.
+    var isRunOver: Bool {
+        for message in messages.reversed() {
+            switch message.body {
+            case .connected?: return false
+            case .error(let error)? where error.code == 39: return true
+            default: continue
+            }
+        }
+        return false
+    }
+
     // MARK: Where it is in the stream
 
     private func follow(_ message: ServerMessage) {
@@ -278,11 +298,12 @@ final class Client {
 
     private func follow(_ connected: Connected) {
         resumeToken = connected.resumeToken
+        hasResumed = connected.resumed && isResuming
+        if !connected.resumed { beginRun() }
         guard let room = connected.room else {
             begin("", at: 0)
             return
         }
-        mayMiss = connected.frameSync?.frameSyncId == position.frameSyncId ? 0 : position.frameSyncId
         if connected.roomRestarted || room.id != position.roomId {
             let (sync, frame) = (position.frameSyncId, position.frameId)
             let isSame = room.id == position.roomId && sync != 0 && sync == connected.frameSync?.frameSyncId
@@ -290,6 +311,14 @@ final class Client {
             position.frameSyncId = connected.frameSync?.frameSyncId ?? 0
             position.frameId = isSame ? frame : connected.snapshot?.frameId ?? 0
         }
+    }
+
+    private func beginRun() {
+        leaving = []
+        joinedBy = 0
+        sent = sent.filter { owed[$0.key, default: 0] > 0 }
+        answered = []
+        begin("", at: 0)
     }
 
     private func follow(_ joined: RoomJoined) {
@@ -306,7 +335,7 @@ final class Client {
             return
         }
         let isGapTold = firstKept == frame.id && firstKept > position.frameId
-        if frame.id != position.frameId + 1, !isGapTold, !(sync == mayMiss && frame.id > position.frameId) {
+        if frame.id != position.frameId + 1, !isGapTold {
             faults.append("frame \(frame.id) after \(position.frameId)")
         }
         position.frameId = frame.id
