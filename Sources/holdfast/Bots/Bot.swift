@@ -58,6 +58,8 @@ final class Bot {
     var wakeMs: Int64 = .max
     var inputMs: [Int64] = []
     var inputCredit = 0.0
+    /// When the last live frame came that inputs were made for.
+    var lastLiveMs: Int64 = 0
     /// The last frame that the machine delivered.
     var deliveredFrame: UInt32 = 0
     /// When the link was cut; 0: it is not.

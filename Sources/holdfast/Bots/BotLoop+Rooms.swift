@@ -134,11 +134,15 @@ extension BotLoop {
             report.faults.add(.clientWrong, bot.name, "delivers frame \(frame.id) after \(bot.deliveredFrame)")
         }
         bot.deliveredFrame = frame.id
-        guard !isCatchUp, phase != .settle, bot.role == .player, bot.inputMs.count < 8 else { return }
+        guard !isCatchUp, phase != .settle, bot.role == .player else { return }
+        // Frames that come in a heap after a stall are answered as one: a player's hands are no faster then.
+        let nowMs = loop.nowMs
+        guard nowMs - bot.lastLiveMs >= plan.frameIntervalMs / 2, bot.inputMs.count < 8 else { return }
+        bot.lastLiveMs = nowMs
         bot.inputCredit += plan.inputsPerFrame
         while bot.inputCredit >= 1 {
             bot.inputCredit -= 1
-            bot.inputMs.append(loop.nowMs + numbers.below(plan.frameIntervalMs))
+            bot.inputMs.append(nowMs + numbers.below(plan.frameIntervalMs))
         }
         reschedule(bot)
     }
