@@ -60,6 +60,10 @@ let package = Package(
             dependencies: ["HoldfastNode", "HoldfastModel", "HoldfastTransport", "HoldfastProtocol"],
             swiftSettings: strict),
         .testTarget(
-            name: "HoldfastClientTests", dependencies: ["HoldfastClient", "HoldfastProtocol"], swiftSettings: strict),
+            name: "HoldfastClientTests",
+            dependencies: [
+                "HoldfastClient", "HoldfastProtocol",
+                .target(name: "HoldfastTransport", condition: .when(platforms: [.linux])),
+            ], swiftSettings: strict),
     ]
 )

@@ -73,3 +73,9 @@ public struct WireError: Error, Equatable, Sendable {
         return outer
     }
 }
+
+/// Gives a message without fields a size: the thread sanitizer of Swift 6.3 crashes where a generic function takes an
+/// `inout` value of size 0.
+struct Occupied: Equatable, Sendable {
+    private var byte: UInt8 = 0
+}

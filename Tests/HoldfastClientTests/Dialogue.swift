@@ -3,8 +3,8 @@ import Testing
 
 @testable import HoldfastClient
 
-/// Plays a dialogue with a machine: lines at the margin are inputs, indented ones what it orders. `run` plays the inputs
-/// again and gives back the whole text as it really went, to be compared.
+/// Plays a dialogue with a machine: lines at the margin are inputs, indented ones what it orders. `run` plays the
+/// inputs again and gives back the whole text as it really went, to be compared.
 struct Dialogue {
     var machine: ClientMachine
     var oracle = Oracle()

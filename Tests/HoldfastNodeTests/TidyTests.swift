@@ -5,14 +5,18 @@ import Testing
 @Suite struct TidyTests {
     struct Source {
         /// Below the package: `Sources/HoldfastModel/Room.swift`.
-        var path: String
-        var lines: [String]
+        let path: String
+        let lines: [String]
 
         var isTest: Bool { path.hasPrefix("Tests/") }
         var target: String { path.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
         /// The lines without their comments, by number.
-        var code: [(number: Int, text: String)] {
-            lines.enumerated().map { ($0.offset + 1, TidyTests.withoutComment($0.element)) }
+        let code: [(number: Int, text: String)]
+
+        init(path: String, lines: [String]) {
+            self.path = path
+            self.lines = lines
+            code = lines.enumerated().map { ($0.offset + 1, TidyTests.withoutComment($0.element)) }
         }
     }
 
@@ -49,6 +53,7 @@ import Testing
 
     /// Cuts a line comment off, unless its slashes stand in a string.
     static func withoutComment(_ line: String) -> String {
+        guard line.contains("//") else { return line }
         var inString = false
         var before: Character = " "
         for index in line.indices {
@@ -73,12 +78,14 @@ import Testing
     }
 
     @Test func filesAndLinesAreShort() {
+        var long: [String] = []
         for source in Self.sources {
             #expect(source.lines.count <= 601, "\(source.path): \(source.lines.count - 1) lines, 600 at most")
-            for (index, line) in source.lines.enumerated() where line.count > 120 {
-                Issue.record("\(source.path):\(index + 1): \(line.count) columns, 120 at most")
+            for (index, line) in source.lines.enumerated() where line.utf8.count > 120 && line.count > 120 {
+                long.append("\(source.path):\(index + 1)")
             }
         }
+        #expect(long == [], "120 columns at most")
     }
 
     @Test func targetsImportWhatTheHouseAllows() throws {

@@ -9,8 +9,8 @@ struct ProtocTests {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// Whether protobuf wrote the message as it is written here. Its maps have another order, so that the bytes may stand
-    /// in another one.
+    /// Whether protobuf wrote the message as it is written here. Its maps have another order, so that the bytes may
+    /// stand in another one.
     private static func isSame<M: WireMessage>(_ answer: String?, as message: M) -> Bool {
         guard let answer else { return false }
         let digits = Array(answer.utf8)

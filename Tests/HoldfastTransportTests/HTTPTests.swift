@@ -236,6 +236,22 @@ import Testing
         exchange.respond(HTTPResponse(200))
     }
 
+    @Test func closingWaitsForAnswersThatAreDue() async throws {
+        let held = Inbox<HTTPExchange>()
+        let world = try World(loops: 1) { _, exchange in held.put(exchange) }
+        defer { world.stop() }
+        let idle = try RawPeer(port: world.port)
+        let peer = try RawPeer(port: world.port)
+        peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        let exchange = try #require(await held.next())
+        world.server?.closeAll()
+        #expect(idle.readAll().isEmpty)
+        exchange.respond(HTTPResponse(200, text: "last"))
+        let (head, body) = try peer.takeResponse()
+        #expect(head.contains("connection: close") && body == "last")
+        #expect(!peer.read())
+    }
+
     @Test func manyClientsAreSpreadAndCounted() async throws {
         let world = try World(loops: 2)
         defer { world.stop() }

@@ -149,6 +149,35 @@ private actor Counter {
         }
     }
 
+    @Test func aTimerThatIsAlwaysLateLeavesRoomForOthers() async {
+        await withLoop { loop in
+            let done = Inbox<Int>()
+            let kept = Locked<[SendableTimer]>([])
+            let isEnding = Locked(false)
+            loop.execute {
+                var count = 0
+                weak var itself: LoopTimer?
+                let timer = LoopTimer(loop: loop) {
+                    count += 1
+                    if isEnding.withLock({ $0 }) { done.put(count) } else { itself?.schedule(atMs: 0) }
+                }
+                itself = timer
+                timer.schedule(atMs: 0)
+                #expect(count == 0, "never within the call")
+                kept.withLock { $0 = [SendableTimer(timer)] }
+            }
+            // Work from outside and another timer still get their turn.
+            await run(on: loop) {}
+            await run(on: loop) {
+                let other = LoopTimer(loop: loop) { isEnding.withLock { $0 = true } }
+                other.schedule(afterMs: 2)
+                kept.withLock { $0.append(SendableTimer(other)) }
+            }
+            #expect(await done.next().map { $0 > 1 } == true)
+            kept.withLock { $0 = [] }
+        }
+    }
+
     @Test func timersCanBeSetAgainCancelledAndDropped() async {
         await withLoop { loop in
             let fired = Inbox<String>()

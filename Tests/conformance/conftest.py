@@ -26,6 +26,13 @@ def pytest_generate_tests(metafunc):
     metafunc.parametrize("hf", encodings, indirect=True)
 
 
+def pytest_make_parametrize_id(config, val, argname):
+    """Long or changing values do not stand in a test's name."""
+    if isinstance(val, (str, bytes)) and (len(val) > 40 or not val.isascii()):
+        return argname
+    return None
+
+
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory):
     messages.generate(tmp_path_factory.mktemp("proto"))

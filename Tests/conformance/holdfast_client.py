@@ -11,6 +11,7 @@ import time
 
 import messages
 from messages import Violation
+from mirror import Mirror
 from rawsocket import BINARY, TEXT, RawSocket, frame_bytes
 
 STREAM = {
@@ -20,18 +21,14 @@ STREAM = {
 }
 FRAMES = ("frame", "frames")
 SUBPROTOCOL = {"json": "holdfast.v1.json", "protobuf": "holdfast.v1.protobuf"}
-# Requests whose own event may not come before the reply, and how the event is known to be theirs.
-CAUSES = {
-    "startFrameSync": lambda c, r, kind, body: kind == "frameSyncStarted",
-    "stopFrameSync": lambda c, r, kind, body: kind == "frameSyncStopped" and body["reason"] == 0,
-    "transferRoomOwner": lambda c, r, kind, body: kind == "roomOwnerChanged" and body["roomOwnerId"] == r["playerId"],
-    "kickRoomPlayer": lambda c, r, kind, body: kind == "playerKicked" and body["playerId"] == r["playerId"],
-    "dismissRoom": lambda c, r, kind, body: kind == "roomDismissed",
-    "updateRoomProperties": lambda c, r, kind, body: kind == "roomPropertiesChanged",
-    "updatePlayerCustomStatus": lambda c, r, kind, body:
-        kind == "playerCustomStatusChanged" and body["playerId"] == c.player,
-    "updatePlayerCustomProperties": lambda c, r, kind, body:
-        kind == "playerCustomPropertiesChanged" and body["playerId"] == c.player,
+# Events that only an own request can have caused, so that its reply must have come before: of an owner, of any player.
+OWNERS = {
+    "frameSyncStarted": "startFrameSync", "roomOwnerChanged": "transferRoomOwner", "playerKicked": "kickRoomPlayer",
+    "roomDismissed": "dismissRoom", "roomPropertiesChanged": "updateRoomProperties", "frameSyncStopped": "stopFrameSync",
+}
+OWN = {
+    "playerCustomStatusChanged": "updatePlayerCustomStatus",
+    "playerCustomPropertiesChanged": "updatePlayerCustomProperties",
 }
 SILENT = {"sendFrameInput", "reportFrameHash"}
 UNSET = object()
@@ -47,7 +44,8 @@ class Message:
     """A decoded ServerMessage: `kind`, `id`, `seq`, and the body's fields by `message["name"]`."""
 
     def __init__(self, proto, raw, at):
-        self.kind = proto.WhichOneof("body")
+        body = proto.WhichOneof("body")
+        self.kind = proto.DESCRIPTOR.fields_by_name[body].json_name if body else None
         self.id, self.seq, self.raw, self.at = proto.id, proto.seq, raw, at
         whole = messages.to_dict(proto)
         self.body = whole[self.kind] if self.kind else {}
@@ -75,8 +73,12 @@ class Client:
         self.sync = 0               # id of the running frame sync, 0: none
         self.last_frame = None      # last frame without a gap; None: not known, the next one sets it
         self.frames = {}            # frames of the running (or last) frame sync
+        self.mirror = None          # the room as its events tell it
+        self.promised = None        # (roomSeq, room) of a resume, until the events have come up to it
         self.checks = True
         self.may_answer_unasked = False
+        self.events = collections.deque()   # events that a test has not taken, frames aside
+        self.stream = []                    # everything of rooms in order of arrival, frames too
         self._fresh()
 
     def __repr__(self):
@@ -84,8 +86,11 @@ class Client:
 
     def _fresh(self):
         """State that belongs to one link."""
-        self.events = collections.deque()   # events that a test has not taken, frames aside
-        self.stream = []                    # everything of the room in order of arrival, frames too
+        # After a drop with requests in flight their events come without any reply.
+        self.causes = not any(kind in (*OWNERS.values(), *OWN.values()) for kind, _ in getattr(self, "pending", {}).values())
+        self.done = collections.Counter()   # requests of a kind that were answered `ok` on this link
+        self.caused = collections.Counter() # events that such requests caused
+        self.owner = None
         self.replies = {}                   # id → replies not taken yet
         self.pending = {}                   # id → (kind, body)
         self.strays = []                    # errors without id
@@ -201,7 +206,10 @@ class Client:
                          f"{self.pending.get(number)}")
         if not self.replies.get(number):
             raise AssertionError(f"{self}: the link ended without a reply to {number}; farewell {self.farewell}")
-        return self.replies[number].pop(0)
+        reply = self.replies[number].pop(0)
+        if not self.replies[number]:
+            del self.replies[number]
+        return reply
 
     async def request(self, kind, body=None, *, id=UNSET, timeout=6.0):
         return await self.reply(self.post(kind, body, id=id), timeout)
@@ -326,14 +334,18 @@ class Client:
             self._check_batch(message, message["frames"])
         elif kind == "leaveRoom" and message.kind == "ok":
             self.room, self.sync = None, 0
+        elif message.kind == "ok":
+            self.done[kind] += 1
 
     def _joined(self, message):
         room = message["room"]
+        self.owner = room["ownerId"]
         if message["roomSeq"] < 1:
             self._wrong(f"roomSeq is at least 1: {message}")
         if self.room == room["id"]:
             return                      # the same request again: the stream goes on where it is
         self.room, self.position = room["id"], message["roomSeq"]
+        self.mirror, self.promised = Mirror(room), None
         if self.ledger is not None:
             self.ledger.enters(self, self.room, self.position)
         self._begin_sync(message.get("frameSync"), message.get("snapshot"))
@@ -353,12 +365,17 @@ class Client:
         room, info = message.get("room"), message.get("frameSync")
         before = self.room
         self.room = room["id"] if room else None
+        self.owner = room["ownerId"] if room and message["roomRestarted"] else None
         if room is None:
             self.sync, self.last_frame = 0, None
             self.ending = {"playerKicked", "roomDismissed"} if message["resumed"] and before else None
             return
         if not message["resumed"] and not message["roomRestarted"]:
             self._wrong("a fresh connect begins the stream anew (roomRestarted true)")
+        if message["roomRestarted"] or self.mirror is None:
+            self.mirror, self.promised = Mirror(room), None
+        else:
+            self.promised = (message["roomSeq"], room)
         usable = info and resume.get("roomId") == room["id"] and resume.get("frameSyncId") == info["frameSyncId"]
         if message["roomRestarted"]:
             self.position = message["roomSeq"]
@@ -387,10 +404,7 @@ class Client:
         if self.room is None:
             return self._wrong(f"an event while in no room: {message}")
         self._check_seq(message)
-        for number, (kind, body) in self.pending.items():
-            cause = CAUSES.get(kind)
-            if cause and cause(self, body, message.kind, message.body):
-                self._wrong(f"{message} came before the reply to {kind} {number}")
+        self._check_cause(message)
         if self.ledger is not None and message.seq:
             self.ledger.saw(self, self.room, message)
         self.stream.append(message)
@@ -399,6 +413,8 @@ class Client:
         elif message.kind == "frames":
             self._check_batch(message, message["frames"])
             self._batch(message)
+            if self.ledger is not None and message["frames"]:
+                self.ledger.batch(self, self.room, message)
         else:
             self._apply(message)
             self.events.append(message)
@@ -412,6 +428,19 @@ class Client:
         else:
             self.position = message.seq
 
+    def _check_cause(self, message):
+        """A caller gets its reply before any event that its request caused."""
+        kind, body = message.kind, message.body
+        request = OWN.get(kind) if body.get("playerId") == self.player else None
+        if request is None and self.owner == self.player and body.get("reason", 0) == 0:
+            request = OWNERS.get(kind)
+        self.owner = body.get("roomOwnerId") or self.owner
+        if request is None or not self.causes:
+            return
+        self.caused[request] += 1
+        if self.caused[request] > self.done[request]:
+            self._wrong(f"{message} came before the reply to {request}")
+
     def _apply(self, message):
         kind, body = message.kind, message.body
         if kind in ("playerEntered", "playerLeft", "playerOffline", "playerOnline"):
@@ -420,6 +449,11 @@ class Client:
                 self._wrong(f"told of itself: {message}")
         if body.get("roomId", self.room) != self.room:
             self._wrong(f"an event of another room: {message}")
+        self._keep_promise(message.seq - 1)
+        if self.mirror is not None:
+            wrong = self.mirror.apply(message, self.player, self.promised is None)
+            if wrong:
+                self._wrong(f"{wrong}: {message}")
         if kind == "frameSyncStarted":
             if self.sync:
                 self._wrong(f"a frame sync started while {self.sync} runs: {message}")
@@ -433,8 +467,27 @@ class Client:
         elif kind == "roomDismissed" or kind == "playerKicked" and body["playerId"] == self.player:
             self.room, self.sync = None, 0
 
+    def _keep_promise(self, position):
+        """After a resume: once the missed events have come, they have led to the room that `connected` told."""
+        if self.promised is None or position < self.promised[0]:
+            return
+        room, self.promised = self.promised[1], None
+        if self.mirror is not None:
+            wrong = self.mirror.differs(room, owner=False)
+            if wrong:
+                self._wrong(f"after the resume {wrong}")
+        self.mirror = Mirror(room)
+
+    def settle(self):
+        """At the end of a test: everything that was promised has come."""
+        if self.room and self.raw is not None and not self.raw.ended:
+            self._keep_promise(self.position)
+
     def _check_batch(self, message, frames):
         ids = [frame["id"] for frame in frames]
+        weight = sum(len(i.get("dataBytes") or i.get("data", "").encode()) for f in frames for i in f["inputs"])
+        if len(frames) > 600 or len(frames) > 1 and weight > 256 * 1024:
+            self._wrong(f"{len(frames)} frames with {weight} bytes of inputs in one message")
         if ids and ids != list(range(ids[0], ids[0] + len(ids))):
             self._wrong(f"frames with a gap: {ids}")
         if self.ledger is not None:
@@ -453,7 +506,7 @@ class Client:
         self._check_frames(frames, message)
 
     def _check_frames(self, frames, message):
-        if message.kind == "frame" and not self.sync and self.last_frame is None:
+        if message.kind == "frame" and not self.sync:
             return self._wrong(f"a frame while no frame sync runs: {message}")
         for frame in frames:
             if self.last_frame is not None and frame["id"] != self.last_frame + 1:
@@ -461,4 +514,4 @@ class Client:
             self.last_frame = frame["id"]
             self.frames[frame["id"]] = frame
             if message.kind == "frame" and self.ledger is not None:
-                self.ledger.frame(self, self.room, self.sync, frame)
+                self.ledger.frame(self, self.room, self.sync, frame, message.seq)

@@ -16,6 +16,8 @@ class Ledger:
         self.events = {}       # room → seq → (kind, body)
         self.bytes = {}        # (encoding, room, seq) → the bytes of it
         self.frames = {}       # (room, frame sync, frame id) → frame
+        self.places = {}       # (room, frame sync, frame id) → seq
+        self.batches = []      # (client, room, frame sync, last frame id, seq, start of the stream)
         self.windows = {}      # room → windows
         self.problems = []
         self.unseen_holes_allowed = set()
@@ -52,7 +54,14 @@ class Ledger:
         if message.kind == "frame" and raw != message.raw:
             self.problems.append(f"room {room}, seq {message.seq}: not the same bytes for every member")
 
-    def frame(self, client, room, sync, frame):
+    def batch(self, client, room, message):
+        window = self._window(client, room)
+        sync = message["frameSyncId"] or client.sync
+        self.batches.append((client, room, sync, message["frames"][-1]["id"], message.seq, window.start if window else 0))
+
+    def frame(self, client, room, sync, frame, seq=0):
+        if seq:
+            self.places[room, sync, frame["id"]] = seq
         known = self.frames.setdefault((room, sync, frame["id"]), frame)
         if known != frame:
             self.problems.append(f"room {room}, frame sync {sync}: {client} saw {frame}, another {known}")
@@ -62,6 +71,11 @@ class Ledger:
             events = self.events.get(room, {})
             for window in windows:
                 self._check_holes(room, window, events)
+        for client, room, sync, last, seq, start in self.batches:
+            place = self.places.get((room, sync, last))
+            if place is not None and seq != (place if place > start else 0) and seq != place:
+                self.problems.append(f"{client}: `frames` up to {last} have seq {seq}; that frame has {place}, the stream "
+                                     f"began after {start}")
         return self.problems
 
     def _check_holes(self, room, window, events):

@@ -20,6 +20,7 @@ PROFILES = {
     "offline": {"offlineAfterMs": 300},
     "beat": {"heartbeatMs": 400, "offlineAfterMs": 300},
     "short": {"frameSyncMs": 1200, "eventHistoryMs": 400},
+    "small": {"frameHistoryBytes": 40_000, "eventHistoryBytes": 8_000},
 }
 
 
@@ -34,7 +35,7 @@ def binary():
 
 
 class Server:
-    def __init__(self, profile="default", directory=None):
+    def __init__(self, profile="default", directory=None, arguments=None, scheme="http"):
         self.profile = profile
         self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="holdfast-conformance-"))
         config = {
@@ -48,11 +49,11 @@ class Server:
         path.write_text(json.dumps(config))
         self.errors = self.directory / f"{profile}.stderr"
         with open(self.errors, "wb") as stderr:
-            self.process = subprocess.Popen([binary(), "serve", "--config", str(path)], stdout=subprocess.PIPE,
-                                            stderr=stderr, stdin=subprocess.DEVNULL)
-        self.address = self._ready()
+            self.process = subprocess.Popen([binary(), "serve", *(arguments or ["--config", str(path)])],
+                                            stdout=subprocess.PIPE, stderr=stderr, stdin=subprocess.DEVNULL)
+        self.address = self._ready(f"holdfast: listening on {scheme}://127.0.0.1:")
 
-    def _ready(self, timeout=30):
+    def _ready(self, prefix, timeout=30):
         line, deadline = b"", time.monotonic() + timeout
         while not line.endswith(b"\n"):
             left = deadline - time.monotonic()
@@ -62,7 +63,6 @@ class Server:
             if select.select([self.process.stdout], [], [], min(left, 0.2))[0]:
                 line += os.read(self.process.stdout.fileno(), 1) or b""
         text = line.decode().strip()
-        prefix = "holdfast: listening on http://127.0.0.1:"
         if not text.startswith(prefix):
             self.kill()
             raise RuntimeError(f"not the ready line: {text!r}")

@@ -143,6 +143,9 @@ async def test_the_last_player_leaves_during_frame_sync(hf):
     await s.frame(2)
     await a.do("leaveRoom")
     assert (await s.event()).kind == "frameSyncStarted"
+    await s.until(lambda: any(e.kind == "roomDismissed" for e in s.events), what="the end of the room")
+    if s.events[0].kind == "playerLeft":
+        assert (await s.event())["playerId"] == a.player
     assert (await s.event("frameSyncStopped"))["reason"] == 3
     assert (await s.event("roomDismissed"))["reason"] == 1
     await s.nothing()

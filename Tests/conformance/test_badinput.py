@@ -17,10 +17,12 @@ def wire(client, message):
     return messages.encode(client.encoding, message)
 
 
-async def stray(client, code=11):
-    """The next error without an id, or with any."""
-    await client.until(lambda: client.strays, what="an error")
-    reply = client.strays.pop(0)
+async def stray(client, code=11, number=7):
+    """The next error without an id, or with this one."""
+    client.pending[number] = ("raw", {})
+    await client.until(lambda: client.strays or client.replies.get(number), what="an error")
+    client.pending.pop(number, None)
+    reply = client.strays.pop(0) if client.strays else client.replies.pop(number)[0]
     client.replies.pop(0, None)
     assert reply["code"] == code, reply
     return reply

@@ -133,6 +133,15 @@ async def test_refused_calls_cost_too(hf):
     assert codes[:15] == [20] * 15 and set(codes) == {20, 3} and codes.count(20) <= 16 + took * 15
 
 
+async def test_eleven_goes_before_three(hf):
+    'errors.md: "13, 16, 11 (form, limits …), 12, 15, 3, …"'
+    a = await hf.player()
+    await hf.room(a)
+    replies, _ = await burst(a, [("updatePlayerCustomStatus", {"status": 1})] * 30
+                             + [("updatePlayerCustomProperties", {"properties": "x" * 2049}), ("sendCustomMessage", {"msg": ""})])
+    assert replies[29]["code"] == 3 and replies[30]["code"] == 11 and replies[31]["code"] == 11
+
+
 async def test_what_costs_nothing(hf):
     '"11, 13, 15, 16 and repeats of a remembered or open id cost nothing"'
     a, b = await hf.players(2)
@@ -149,6 +158,22 @@ async def test_what_costs_nothing(hf):
     replies, _ = await burst(a, [("sendCustomMessage", {"msg": "x"})] * 15)
     assert all(r.kind == "ok" for r in replies)
     assert all(r.kind == "ok" for r in a.replies[number])
+
+
+async def test_no_eleven_costs(hf):
+    '"11 … cost nothing", whatever the reason: an offset that the server did not make, a frame not sealed yet'
+    a, b = await hf.players(2)
+    await hf.room(a, b, frameRate=30)
+    await a.do("startFrameSync")
+    await a.frame(3)
+    replies, _ = await burst(b, [("getRoomList", {"roomType": "x", "offset": "no offset"})] * 20)
+    assert {r["code"] for r in replies} == {11}
+    replies, _ = await burst(b, [("putSnapshot", {"frameId": 1_000_000, "state": b"x"})] * 5)
+    assert {r["code"] for r in replies} == {11}
+    await b.do("putSnapshot", {"frameId": 1, "state": b"x"})
+    replies, _ = await burst(b, [("getFrames", {"first": 2, "last": 1})] * 10)
+    assert {r["code"] for r in replies} == {11}
+    await b.do("getFrames", {"first": 1, "last": 2})
 
 
 async def test_fifteen_costs_nothing(hf):

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.once
 async def answer(client, text, number):
     """Sends a text and takes the answer with this id, or the next error without one."""
     client.pending[number] = ("raw", {})
+    client.causes = False
     client.strays.clear()
     client.replies.pop(0, None)
     client.send_bytes(text)

@@ -1,6 +1,6 @@
 """rooms.md, "Rooms": kicks, bans, and rooms that are locked during frame sync."""
 
-import asyncio
+import itertools
 
 import pytest
 
@@ -83,25 +83,19 @@ async def test_kicking_one_who_is_offline(hf):
 @pytest.mark.slow(60)
 async def test_a_hundred_bans(hf):
     '"100 bans a room, the oldest goes"'
-    owners = await hf.players(11)
+    owners = await hf.players(12)
     room = await hf.room(*owners, maxPlayerCount=20)
     victims = await hf.players(101)
     left = iter(victims)
     kicked = []
     for owner, heir in zip(owners, [*owners[1:], owners[0]]):
-        batch = [v for _, v in zip(range(9), left)] if len(kicked) + 9 <= 99 else list(left)
-        for victim in batch:
+        for victim in itertools.islice(left, 9):
             await victim.do("joinRoom", {"roomId": room.id})
             await owner.do("kickRoomPlayer", {"playerId": victim.player, "ban": True})
             kicked.append(victim)
             if len(kicked) == 100:
                 await victims[0].refused(32, "joinRoom", {"roomId": room.id})
-        if len(kicked) == 101:
-            break
-        if owner is not owners[-1]:
-            await owner.do("transferRoomOwner", {"playerId": heir.player})
-        else:
-            await asyncio.sleep(1)
+        await owner.do("transferRoomOwner", {"playerId": heir.player})
     assert len(kicked) == 101
     await victims[1].refused(32, "joinRoom", {"roomId": room.id})
     await victims[100].refused(32, "joinRoom", {"roomId": room.id})
@@ -133,6 +127,16 @@ async def test_locked(hf):
     for kind, body in LOCKED[1:]:
         await a.do(kind, {"playerId": b.player} if kind == "kickRoomPlayer" else body)
     await c.do("leaveRoom")
+
+
+async def test_locked_goes_before_unknown(hf):
+    'errors.md: "26/25, 30, 23"'
+    a, b = await hf.players(2)
+    await hf.room(a, b, lockedDuringFrameSync=True)
+    await a.do("startFrameSync")
+    await a.refused(26, "kickRoomPlayer", {"playerId": "stranger"})
+    await a.refused(11, "kickRoomPlayer", {"playerId": a.player})
+    await a.refused(30, "transferRoomOwner", {"playerId": "stranger"})
 
 
 async def test_what_locked_does_not_refuse(hf):

@@ -250,6 +250,51 @@ async def test_the_longest_wait_goes_first(hf):
     assert entered == [a.player, b.player, c.player]
 
 
+async def test_a_room_that_stops_running(hf):
+    '"seats in any open room of their key that appears": one whose frame sync stops is open again'
+    a, b = await hf.players(2)
+    config = hf.config(maxPlayerCount=3)
+    await hf.room(a, **config)
+    await a.do("startFrameSync")
+    await asyncio.sleep(0.05)
+    number = await waiting(b, config)
+    await a.do("stopFrameSync")
+    assert ids(await b.reply(number)) == [a.player, b.player]
+
+
+async def test_who_is_banned_waits_on(hf):
+    '"caller not banned"; "Waiting callers take, longest wait first, seats in any open room"'
+    a, banned, c = await hf.players(3)
+    config = hf.config(maxPlayerCount=3)
+    await hf.room(a, banned, **config)
+    await a.do("kickRoomPlayer", {"playerId": banned.player, "ban": True})
+    await banned.event("playerKicked")
+    await a.event("playerKicked")
+    await asyncio.sleep(0.05)
+    one = await waiting(banned, config)
+    await banned.nothing(0.2)
+    assert not banned.replies.get(one)
+    assert ids(await c.do("matchRoom", {"room": config, "timeoutMs": 5000})) == [a.player, c.player]
+    await banned.nothing(0.1)
+    assert not banned.replies.get(one)
+    await banned.do("cancelMatch")
+    assert (await banned.reply(one))["code"] == 35
+
+
+@pytest.mark.profile("offline")
+async def test_a_room_whose_owner_comes_back(hf):
+    '"somebody online": a room is open again when one comes online'
+    a, s, b = await hf.players(3)
+    config = hf.config(maxPlayerCount=3)
+    await hf.room(a, spectators=[s], **config)
+    a.drop()
+    await s.event("playerOffline")
+    await asyncio.sleep(0.05)
+    number = await waiting(b, config)
+    await a.resume()
+    assert ids(await b.reply(number)) == [a.player, b.player]
+
+
 async def test_the_time_limit(hf):
     '"The time limit: 34."'
     a, b = await hf.players(2)

@@ -283,6 +283,7 @@ async def test_a_join_in_flight_at_a_drop(hf):
         assert kinds((await room.told())[b]) == ["playerEntered"]
 
 
+@pytest.mark.mixed
 async def test_crowds_come_and_go(hf):
     'rooms.md as a whole: what everybody saw of each room agrees (the ledger compares it)'
     owner, *others = await hf.players(12)

@@ -288,6 +288,36 @@ async def test_inputs_are_taken_once_over_a_resume(hf):
     assert last in dict(got) and all(sent[n] == d for n, d in got)
 
 
+async def test_inputs_of_a_new_run(hf):
+    '"one that is not above the player\'s last in this run": a new run counts anew'
+    a, b = await hf.players(2)
+    await hf.room(a, b, frameRate=20)
+    await a.do("startFrameSync")
+    await b.frame(1)
+    b.post("sendFrameInput", {"data": "old"}, id=900)
+    await a.input_frame(lambda i: i["data"] == "old")
+    again = await hf.twin(b).start()
+    again.post("sendFrameInput", {"data": "new"}, id=5)
+    assert (await a.input_frame(lambda i: i["data"] == "new"))[1]["id"] == 5
+
+
+async def test_forgotten_ids_of_inputs_and_hash_reports(hf):
+    '"an id below all remembered ones: 11 (inputs, hash reports, reads, `connect` aside)"'
+    a, b = await hf.players(2)
+    await hf.room(a, b, frameRate=20)
+    await a.do("startFrameSync")
+    await b.frame(2)
+    for number in b.post_many([("cancelMatch", {})] * 70):
+        await b.reply(number)
+    b.post("sendFrameInput", {"data": "x"}, id=2)
+    b.post("reportFrameHash", {"frameId": 1, "hash": b"b"}, id=3)
+    a.post("reportFrameHash", {"frameId": 1, "hash": b"a"})
+    await a.event("frameSyncStarted")
+    assert len((await a.event("desyncDetected"))["hashes"]) == 2
+    await a.input_frame(lambda i: i["data"] == "x" and i["id"] == 2)
+    assert not b.replies
+
+
 @pytest.mark.once
 async def test_sixty_four_open_requests_at_most(hf):
     '"and all open ones (64 at most, else 3)": whatever is open, nothing is lost or done twice'

@@ -31,7 +31,7 @@ async def test_spectating(hf):
     assert all(not events for events in (await room.told()).values())
     for _ in range(20):
         rooms = (await t.do("getRoomList", {"roomType": room.type}))["rooms"]
-        if rooms and rooms[0]["spectatorCount"] == 0:
+        if rooms and (rooms[0]["playerCount"], rooms[0]["spectatorCount"]) == (2, 0):
             break
         await asyncio.sleep(0.15)
     assert rooms[0]["playerCount"] == 2 and rooms[0]["spectatorCount"] == 0
@@ -87,6 +87,8 @@ async def test_not_for_spectators(hf, kind):
     room = await hf.room(a, spectators=[s])
     await s.refused(36, kind, dict(NOT_FOR_SPECTATORS)[kind])
     await a.do("startFrameSync")
+    if kind == "putSnapshot":
+        await asyncio.sleep(1.1)
     await s.refused(36, kind, dict(NOT_FOR_SPECTATORS)[kind])
     told = await room.told()
     assert kinds(told[a]) == kinds(told[s]) == ["frameSyncStarted"]
@@ -145,6 +147,22 @@ async def test_a_dropped_spectator_is_told_to_nobody(hf):
     await a.nothing()
     assert (await s.resume())["resumed"]
     await a.nothing()
+
+
+@pytest.mark.profile("quick")
+async def test_a_spectators_window_ends(hf):
+    '"resume as for players": after the window the place is free, and nobody is told'
+    a, s, t = await hf.players(3)
+    room = await hf.room(a, maxSpectatorCount=1, spectators=[s])
+    s.drop()
+    await asyncio.sleep(0.5)
+    await t.refused(23, "joinRoom", {"roomId": room.id, "asSpectator": True})
+    await asyncio.sleep(1.5)
+    joined = await t.do("joinRoom", {"roomId": room.id, "asSpectator": True})
+    assert joined["room"]["spectatorCount"] == 1
+    await a.nothing()
+    reply = await s.resume(expect=None)
+    assert reply.kind == "error" and reply["code"] == 39
 
 
 async def test_many_spectators(hf):

@@ -69,6 +69,7 @@ class World:
     async def finish(self):
         problems = []
         for client in self.clients:
+            client.settle()
             problems += [f"{client}: {v}" for v in client.violations]
             if client.raw is not None:
                 problems += [f"{client}: {p}" for p in client.raw.problems]

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import {
   ErrorCode, HoldfastClient, HoldfastError, LockstepRandom,
@@ -12,7 +13,10 @@ class FakeSocket {
     FakeSocket.all.push(this);
     queueMicrotask(() => this.onopen());
   }
-  send(text) { this.sent.push(JSON.parse(text)); }
+  send(text) {
+    this.sent.push(JSON.parse(text));
+    if (this.sent.at(-1).disconnect) this.close();
+  }
   close() { queueMicrotask(() => this.onclose({ code: 1000, reason: "" })); }
   say(message) { this.onmessage({ data: JSON.stringify(message) }); }
 }
@@ -49,6 +53,21 @@ test("an error has the code and its name", () => {
   const error = new HoldfastError(23, "4 of 4");
   assert.ok(error instanceof Error);
   assert.deepEqual([error.code, error.name, error.message], [ErrorCode.roomFull, "roomFull", "4 of 4"]);
+});
+
+test("the declarations name what is there, and all of it", () => {
+  const text = readFileSync(new URL("../../Sources/HoldfastNode/Web/sdk/holdfast.d.ts", import.meta.url), "utf8");
+  const declared = (start) => {
+    const body = text.slice(text.indexOf(start) + start.length);
+    const names = body.slice(0, body.indexOf("\n}")).matchAll(/^  (?:readonly )?(\w+)[(<:]/gm);
+    return [...new Set(Array.from(names, ([, name]) => name))].sort();
+  };
+  const members = (type) => Object.getOwnPropertyNames(type.prototype).sort();
+  assert.deepEqual(declared("declare class HoldfastClient {"), members(HoldfastClient));
+  const own = new LockstepRandom(1);
+  assert.deepEqual(declared("declare class LockstepRandom {"), [...members(LockstepRandom), ...Object.keys(own)].sort());
+  const codes = text.slice(text.indexOf("ErrorCode: {"), text.indexOf("};")).matchAll(/(\w+): (\d+);/g);
+  assert.deepEqual(Object.fromEntries(Array.from(codes, ([, name, code]) => [name, Number(code)])), { ...ErrorCode });
 });
 
 test("connects with the subprotocol, resolves calls, rejects refusals", async (t) => {

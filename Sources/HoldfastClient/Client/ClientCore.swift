@@ -1,7 +1,7 @@
 internal import HoldfastProtocol
 
-/// The shell around a `ClientMachine`: brings it what happens, from any thread, and carries out what it orders, in order,
-/// one thread at a time and never with the lock held.
+/// The shell around a `ClientMachine`: brings it what happens, from any thread, and carries out what it orders, in
+/// order, one thread at a time and never with the lock held.
 final class ClientCore: Sendable {
     typealias Completion = @Sendable (ClientReply) -> Void
 

@@ -1,8 +1,8 @@
 /// The events of a client, in order. Iterate it once at a time; two iterators share the events between them.
 ///
-/// It holds `eventCapacity` events. When the reader is so far behind, nothing is lost: the client closes its link before
-/// it takes the next message (`reconnecting` with `slowConsumer` is the last event), and resumes as soon as half of them are
-/// read. Only `requestFailed` of one's own calls is dropped beyond twice the capacity.
+/// It holds `eventCapacity` events. When the reader is so far behind, nothing is lost: the client closes its link
+/// before it takes the next message (`reconnecting` with `slowConsumer` is the last event), and resumes as soon as half
+/// of them are read. Only `requestFailed` of one's own calls is dropped beyond twice the capacity.
 ///
 /// It ends when the client is let go; `disconnected` does not end it, for one may connect again.
 public struct ClientEvents: AsyncSequence, Sendable {

@@ -1,18 +1,19 @@
 public import HoldfastProtocol
 
-/// The calls of `rooms.md`. Each throws the code that the server answers, or one of the SDK's own: `notConnected` before
+/// The calls of `rooms.md`. Each throws the code that the server answers, or one of the SDK's own: `notConnected`
+/// before
 /// `connect`, `rateLimited` with 64 calls unanswered, `networkError` when the outcome cannot be known.
 extension HoldfastClient {
     // MARK: connection
 
-    /// Connects and begins a run, trying for `ClientOptions.connectTimeoutMs`. `room` in what it returns tells of a seat
-    /// that the player still has.
+    /// Connects and begins a run, trying for `ClientOptions.connectTimeoutMs`. `room` in what it returns tells of a
+    /// seat that the player still has.
     /// - Throws: `invalidAuthorization`, `networkError`, `alreadyConnected`.
     @discardableResult
     public func connect() async throws(HoldfastError) -> Connected { try Replies.connected(await call(Calls.connect)) }
 
-    /// Ends the run: the player is out of its room at once. Without a link at the moment, the server holds the seat until
-    /// the resume window is over.
+    /// Ends the run: the player is out of its room at once. Without a link at the moment, the server holds the seat
+    /// until the resume window is over.
     public func disconnect() async throws(HoldfastError) { _ = try await call(Calls.disconnect) }
 
     /// Asks the server for its time, and measures `roundTripMs`.

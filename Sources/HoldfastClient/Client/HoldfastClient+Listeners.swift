@@ -1,7 +1,7 @@
 public import HoldfastProtocol
 
-/// The calls for those who port from a callback SDK: the same, with `onSuccess` and `onFailure`, of which exactly one is
-/// called, once, on the transport's queue. What the calls do and how they fail stands at their async twins.
+/// The calls for those who port from a callback SDK: the same, with `onSuccess` and `onFailure`, of which exactly one
+/// is called, once, on the transport's queue. What the calls do and how they fail stands at their async twins.
 extension HoldfastClient {
     /// Called with the error of a call.
     public typealias Failure = @Sendable (HoldfastError) -> Void

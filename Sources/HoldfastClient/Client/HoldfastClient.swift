@@ -16,9 +16,9 @@ public import HoldfastProtocol
 ///         }
 ///     }
 ///
-/// Everything may be called from any thread. When a link breaks, the client comes back by itself, resumes the run and sends
-/// again what was unanswered; `reconnecting` and `reconnected` tell of it. Calls made meanwhile wait. A call whose outcome
-/// cannot be known any more, because the run ended, fails with `networkError`; it is never done twice.
+/// Everything may be called from any thread. When a link breaks, the client comes back by itself, resumes the run and
+/// sends again what was unanswered; `reconnecting` and `reconnected` tell of it. Calls made meanwhile wait. A call
+/// whose outcome cannot be known any more, because the run ended, fails with `networkError`; it is never done twice.
 ///
 /// Cancelling the task of a call does not take the call back.
 public final class HoldfastClient: Sendable {
@@ -49,7 +49,8 @@ public final class HoldfastClient: Sendable {
     ///   - configuration: addresses and settings.
     ///   - transport: what carries it; `defaultTransport` for everybody but tests and load generators.
     ///   - token: gives a fresh token (a JWT, `auth.md`); asked at `connect` and when a run could not be resumed. A
-    ///     `HoldfastError` with a code other than `networkError` makes the client give up, any other error is tried again.
+    ///     `HoldfastError` with a code other than `networkError` makes the client give up, any other error is tried
+    ///     again.
     public init(
         configuration: Configuration, transport: any ClientTransport = HoldfastClient.defaultTransport,
         token: @escaping @Sendable () async throws -> String
@@ -105,8 +106,9 @@ public final class HoldfastClient: Sendable {
 
     // MARK: inputs, without waiting
 
-    /// Sends an input of text (at most 1,024 bytes of UTF-8, 5 a frame) and returns at once. The frame that shows it carries
-    /// the id returned; an error comes as `requestFailed` with it. After a resume it is sent again until a frame shows it.
+    /// Sends an input of text (at most 1,024 bytes of UTF-8, 5 a frame) and returns at once. The frame that shows it
+    /// carries the id returned; an error comes as `requestFailed` with it. After a resume it is sent again until a
+    /// frame shows it.
     @discardableResult
     public func sendFrameInput(_ text: String) -> UInt32 {
         core.call(.sendFrameInput(SendFrameInput(payload: .data(text))))

@@ -1,7 +1,7 @@
 public import HoldfastProtocol
 
-/// What happens, as calls: for those who port from a callback SDK. Every method has an implementation that does nothing.
-/// Called on the transport's queue, in order; return soon.
+/// What happens, as calls: for those who port from a callback SDK. Every method has an implementation that does
+/// nothing. Called on the transport's queue, in order; return soon.
 public protocol OnlineBattleCallback: AnyObject, Sendable {
     /// A message from another player; `playerId` is empty for one from the game's own server.
     func onCustomMessageReceived(_ message: CustomMessageReceived)

@@ -19,6 +19,7 @@ public enum ClientInput: Equatable, Sendable {
     case linkOpened(LinkID)
     /// The link ended, or could not be opened.
     case linkClosed(LinkID, reason: String)
+    /// A message of the server's.
     case received(LinkID, ServerMessage)
     /// Something that is no message came at this time: a WebSocket ping or pong. It shows that the server lives.
     case linkActive(LinkID, atMs: Int64)
@@ -45,7 +46,9 @@ public enum ClientEffect: Equatable, Sendable {
     case openLink(LinkID, endpoint: Int)
     /// Close it and forget it; no answer is expected.
     case closeLink(LinkID)
+    /// Send a message on an open link.
     indirect case send(LinkID, ClientMessage)
+    /// Tell the application.
     case deliver(ClientEvent)
     /// The one outcome of the call with this id.
     indirect case complete(UInt32, ClientReply)

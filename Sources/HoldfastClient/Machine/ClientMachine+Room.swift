@@ -41,8 +41,8 @@ extension ClientMachine {
         }
     }
 
-    /// `roomJoined`: the stream goes on after `roomSeq`. The answer to a call sent again is built anew, so the room may be
-    /// known already, from `connected`.
+    /// `roomJoined`: the stream goes on after `roomSeq`. The answer to a call sent again is built anew, so the room may
+    /// be known already, from `connected`.
     mutating func adopt(_ joined: RoomJoined, nowMs: Int64) {
         guard let room = joined.room else {
             unexpectedMessages += 1
@@ -50,7 +50,8 @@ extension ClientMachine {
         }
         let isSame = mirror?.info.id == room.id
         if !isSame { clearRoom() }
-        // In a room known already the events up to `roomSeq` may still be on their way: the position stays what was seen.
+        // In a room known already the events up to `roomSeq` may still be on their way: the position stays what was
+        // seen.
         mirror = RoomMirror(info: room, seq: mirror?.seq ?? joined.roomSeq, infoSeq: joined.roomSeq)
         deliver(.roomJoined(joined))
         adoptFrameSync(joined.frameSync, snapshot: joined.snapshot)

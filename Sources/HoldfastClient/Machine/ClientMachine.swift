@@ -4,8 +4,8 @@ public import HoldfastProtocol
 /// room's stream, frames without a gap, inputs taken once, the heartbeat. No clock, socket or randomness in it: whoever
 /// drives it brings inputs with the time and carries out the effects, in order.
 ///
-/// Request ids grow over the machine's whole life, also from one run to the next: so a late answer, or an own input in an
-/// old frame, can never be taken for another.
+/// Request ids grow over the machine's whole life, also from one run to the next: so a late answer, or an own input in
+/// an old frame, can never be taken for another.
 public struct ClientMachine: Sendable {
     /// Where the connection stands; every case says what may come next.
     enum Phase: Equatable, Sendable {
@@ -17,8 +17,8 @@ public struct ClientMachine: Sendable {
         case opening(LinkID, untilMs: Int64)
         /// `connect` is sent. Next: `online`, `awaitingTokenOnLink` (39), `backingOff`, `asleep`, `idle`.
         case handshaking(LinkID, id: UInt32, untilMs: Int64)
-        /// The resume is dead; the link stays open for `connect` with a token. Next: `handshaking`, `awaitingToken` (the
-        /// link ended), `asleep`, `idle`.
+        /// The resume is dead; the link stays open for `connect` with a token. Next: `handshaking`, `awaitingToken`
+        /// (the link ended), `asleep`, `idle`.
         case awaitingTokenOnLink(LinkID)
         /// Next: `closing`, `backingOff`, `opening` (38), `asleep`, `idle`.
         case online(LinkID)
@@ -158,11 +158,12 @@ public struct ClientMachine: Sendable {
         return list
     }
 
-    /// Makes a call; its outcome comes as `complete` with the id returned. `connect` (whose fields are the machine's own)
-    /// and `disconnect` too. Frame inputs and hash reports complete at once, their errors come as `requestFailed`.
+    /// Makes a call; its outcome comes as `complete` with the id returned. `connect` (whose fields are the machine's
+    /// own) and `disconnect` too. Frame inputs and hash reports complete at once, their errors come as `requestFailed`.
     ///
-    /// A call while the link is broken waits for the resume. Errors of its own: `notConnected` before `connect` and after
-    /// the end, `rateLimited` with `pendingCalls` calls open, `networkError` when its outcome cannot be known any more.
+    /// A call while the link is broken waits for the resume. Errors of its own: `notConnected` before `connect` and
+    /// after the end, `rateLimited` with `pendingCalls` calls open, `networkError` when its outcome cannot be known any
+    /// more.
     public mutating func call(_ body: ClientMessage.Body, nowMs: Int64, into buffer: inout [ClientEffect]) -> UInt32 {
         swap(&effects, &buffer)
         defer { swap(&effects, &buffer) }

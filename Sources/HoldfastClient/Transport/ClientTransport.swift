@@ -29,7 +29,8 @@ public protocol ClientTimer: AnyObject, Sendable {
 public protocol ClientTransport: Sendable {
     /// Milliseconds on a clock that never falls and goes on while the machine sleeps. Any thread.
     func nowMs() -> Int64
-    /// Opens a WebSocket. Any thread. The events come on the transport's queue, never within this call, `send` or `close`.
+    /// Opens a WebSocket. Any thread. The events come on the transport's queue, never within this call, `send` or
+    /// `close`.
     func open(
         _ url: String, subprotocol: String, onEvent: @escaping @Sendable (LinkEvent) -> Void
     ) -> any ClientLink

@@ -3,12 +3,12 @@
 
     /// The lock of the SDK's shells.
     final class ClientLocked<Value: Sendable>: Sendable {
-    private let locked: Locked<Value>
+        private let locked: Locked<Value>
 
-    init(_ value: Value) { locked = Locked(value) }
+        init(_ value: Value) { locked = Locked(value) }
 
-    func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R { try locked.withLock(body) }
-}
+        func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R { try locked.withLock(body) }
+    }
 
     /// Carries clients on one libuv loop.
     public final class LoopTransport: ClientTransport {
@@ -74,7 +74,8 @@
         }
     }
 
-    /// A link pinned to the loop. What is to be done comes from any thread through one outbox, so that it keeps its order.
+    /// A link pinned to the loop. What is to be done comes from any thread through one outbox, so that it keeps its
+    /// order.
     private actor LoopLink: ClientLink, WebSocketHandler {
         private enum Order: Sendable {
             case send([UInt8], isText: Bool)

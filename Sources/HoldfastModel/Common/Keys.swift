@@ -23,22 +23,39 @@ public struct RoomKey: Hashable, Sendable {
 /// Callers and rooms with an equal pool key are matched with each other.
 public struct PoolKey: Hashable, Sendable {
     public let project: String
-    public let type: String
+    public let type: ExactText
     public let maxPlayerCount: UInt32
     /// Sorted by key, so that equal parameters are equal keys.
     public let params: [MatchParam]
 
     public init(project: String, type: String, maxPlayerCount: UInt32, params: [String: String]) {
         self.project = project
-        self.type = type
+        self.type = ExactText(type)
         self.maxPlayerCount = maxPlayerCount
-        self.params = params.map { MatchParam(key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }
+        self.params =
+            params.map { MatchParam(key: ExactText($0.key), value: ExactText($0.value)) }.sorted { $0.key < $1.key }
     }
 }
 
 public struct MatchParam: Hashable, Sendable {
-    public let key: String
-    public let value: String
+    public let key: ExactText
+    public let value: ExactText
+}
+
+/// Text that is equal only byte by byte. Swift's own strings are equal when they look alike ("é" however it is
+/// composed), which two clients that send different bytes do not expect.
+public struct ExactText: Hashable, Comparable, Sendable {
+    public let text: String
+
+    public init(_ text: String) { self.text = text }
+
+    public static func == (a: ExactText, b: ExactText) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+    public static func < (a: ExactText, b: ExactText) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
+
+    public func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+        hasher.combine(0xff as UInt8)
+    }
 }
 
 /// One of the virtual shards in which every entity lives: 1,024 for players and rooms, and 64 of their own for match
@@ -77,11 +94,11 @@ public struct ShardID: Hashable, Comparable, Sendable {
         var hash = StableHash()
         hash.mix("pool")
         hash.mix(pool.project)
-        hash.mix(pool.type)
+        hash.mix(pool.type.text)
         hash.mix(String(pool.maxPlayerCount))
         for param in pool.params {
-            hash.mix(param.key)
-            hash.mix(param.value)
+            hash.mix(param.key.text)
+            hash.mix(param.value.text)
         }
         number = Self.entityShards + hash.bucket(of: Self.matchShards)
     }

@@ -5,15 +5,18 @@ public import HoldfastProtocol
 /// remembered with the seat, which gives them back when it ends.
 public struct RequestMemory: Sendable, Equatable {
     public enum Outcome: Sendable, Equatable {
-        case reply(ServerMessage.Body)
+        case done
+        case error(ErrorReply)
         /// A call that led to this claim: `roomJoined` is built anew.
         case joined(Claim)
     }
 
     private(set) var executed: [(id: UInt32, outcome: Outcome)] = []
+    /// Whether any outcome has been forgotten.
+    private(set) var isForgetful = false
 
     public static func == (a: RequestMemory, b: RequestMemory) -> Bool {
-        a.executed.count == b.executed.count
+        a.isForgetful == b.isForgetful && a.executed.count == b.executed.count
             && zip(a.executed, b.executed).allSatisfy { $0.id == $1.id && $0.outcome == $1.outcome }
     }
 
@@ -24,16 +27,41 @@ public struct RequestMemory: Sendable, Equatable {
     mutating func remember(_ id: UInt32, _ outcome: Outcome, limit: Int) {
         guard id != 0 else { return }
         executed.append((id, outcome))
-        if executed.count > limit { executed.removeFirst(executed.count - limit) }
+        trim(limit)
     }
 
-    /// Takes over what a seat remembered; its calls came after the one that took the seat.
+    private mutating func trim(_ limit: Int) {
+        guard executed.count > limit else { return }
+        executed.removeFirst(executed.count - limit)
+        isForgetful = true
+    }
+
+    mutating func replace(_ old: Outcome, with new: Outcome) {
+        for i in executed.indices where executed[i].outcome == old { executed[i].outcome = new }
+    }
+
+    /// Takes over what a seat remembered. Ids grow within a run, so their order is that of the calls.
     mutating func merge(_ other: RequestMemory, limit: Int) {
         executed += other.executed
-        if executed.count > limit { executed.removeFirst(executed.count - limit) }
+        executed.sort { $0.id < $1.id }
+        isForgetful = isForgetful || other.isForgetful
+        trim(limit)
     }
 
     var ids: [UInt32] { executed.map(\.id) }
+
+    /// The reply that an outcome is told by; nil for `joined`.
+    static func reply(_ outcome: Outcome) -> ServerMessage.Body? {
+        switch outcome {
+        case .done: .done
+        case .error(let error): .error(error)
+        case .joined: nil
+        }
+    }
+
+    static func outcome(_ body: ServerMessage.Body) -> Outcome {
+        if case .error(let error) = body { .error(error) } else { .done }
+    }
 
     /// Whether an outcome is one that a run remembers.
     static func keeps(_ body: ServerMessage.Body) -> Bool {

@@ -16,11 +16,15 @@ public struct TokenBucket: Equatable, Sendable {
     /// Takes one token. Nothing is taken when there is none.
     /// - Returns: nil when taken, else after how many milliseconds one will be there.
     public mutating func take(nowMs: Int64) -> UInt32? {
-        let now = nowMs * 1_000_000
-        let wait = fullAtNs - toleranceNs - now
-        guard wait <= 0 else { return UInt32(clamping: (wait + 999_999) / 1_000_000) }
-        fullAtNs = max(fullAtNs, now) + intervalNs
+        if let wait = wait(nowMs: nowMs) { return wait }
+        fullAtNs = max(fullAtNs, nowMs * 1_000_000) + intervalNs
         return nil
+    }
+
+    /// After how many milliseconds a token will be there; nil when there is one.
+    func wait(nowMs: Int64) -> UInt32? {
+        let wait = fullAtNs - toleranceNs - nowMs * 1_000_000
+        return wait <= 0 ? nil : UInt32(clamping: (wait + 999_999) / 1_000_000)
     }
 
     /// Whether it is as full as a new one, so that nothing is lost when it is forgotten.

@@ -39,6 +39,9 @@ extension ConnectionMachine {
 
     private func violation(of body: ClientMessage.Body) -> Refusal? {
         if let violation = RequestRules.violation(of: body, limits: limits.value) { return violation }
+        if case .getRoomList(let list) = body, ListOffset.read(list.offset) == nil {
+            return Refusal(.invalidRequest, "getRoomList.offset: not one that this server gave")
+        }
         if case .kickRoomPlayer(let kick) = body, kick.playerId == player?.id {
             return Refusal(.invalidRequest, "kickRoomPlayer.playerId: nobody can kick oneself")
         }
@@ -53,15 +56,11 @@ extension ConnectionMachine {
         if kind == .seat, session.window.hasOpenSeatCall {
             return ErrorReply(.requestInProgress, "another create, match, join or leave is still open")
         }
-        let rate = session.seat?.frameRate ?? limits.value.frameRateDefault
         if let wait = takeFromLink(nowMs: around.nowMs) {
             return ErrorReply(.rateLimited, "over this link's messages a second", retryAfterMs: wait)
         }
-        if let wait = budgets.take(for: body, frameRate: rate, nowMs: around.nowMs) {
+        if let wait = budgets.take(for: body, nowMs: around.nowMs) {
             return ErrorReply(.rateLimited, "over the budget of this call", retryAfterMs: wait)
-        }
-        if kind.isAnswered, session.window.open.count >= limits.value.openRequests {
-            return ErrorReply(.rateLimited, "too many open requests", retryAfterMs: 100)
         }
         return nil
     }
@@ -112,7 +111,8 @@ extension ConnectionMachine {
                 id,
                 .init(
                     isSeatCall: kind == .seat && !isRepeat, holdsRoomCalls: kind == .seat && !waits && !isRepeat,
-                    awaited: 1, deadlineMs: waits ? nil : deadline))
+                    isLeave: !isRepeat && body == .leaveRoom(LeaveRoom()), awaited: 1,
+                    deadlineMs: waits ? nil : deadline))
         }
     }
 
@@ -123,7 +123,9 @@ extension ConnectionMachine {
             session.held.append((id, body))
             return true
         }
-        if held == false { settle(id, .error(ErrorReply(.rateLimited, "too many open requests")), .nowhere, &out) }
+        if held == false {
+            settle(id, .error(ErrorReply(.rateLimited, "too many open requests", retryAfterMs: 100)), .nowhere, &out)
+        }
     }
 
     private func routeToRoom(_ id: UInt32, _ body: ClientMessage.Body, _ out: inout [Output]) {

@@ -55,6 +55,22 @@ public struct ConnectionMachine: Sendable {
         var window: RequestWindow
         /// Calls to the room that wait until it is known which room.
         var held: [(id: UInt32, body: ClientMessage.Body)] = []
+        /// The answer to this `leaveRoom` came before the room's last word.
+        var left: UInt32?
+        /// `roomJoined` came too late to be told: nothing of the room is told before it is asked for again.
+        var isMuted = false
+
+        /// Whether the answer to `leaveRoom` has to wait: nothing of the room may come after it.
+        mutating func holdLeft(_ id: UInt32) -> Bool {
+            guard seat != nil, window.open[id]?.isLeave == true else { return false }
+            left = id
+            return true
+        }
+
+        mutating func takeLeft() -> UInt32? {
+            defer { left = nil }
+            return left
+        }
     }
 
     /// What a step may look at beside the machine's own state.
@@ -77,7 +93,7 @@ public struct ConnectionMachine: Sendable {
     var phase: Phase
     private var linkBudget: TokenBucket
     private var malformed = 0
-    /// Messages that came while it is not known whether the connect succeeds.
+    /// Messages that came while it is not known whether the connect succeeds, or in a burst of more than may be open.
     private var early: [DecodedClientMessage] = []
 
     public init(link: Link, limits: SharedLimits, nowMs: Int64) {
@@ -90,6 +106,20 @@ public struct ConnectionMachine: Sendable {
     /// The player whose link this is, once that is known.
     public var player: PlayerKey? {
         if case .attached(let session) = phase { session.player } else { nil }
+    }
+
+    /// Whose budgets this link is charged to; known a little before the link is that player's.
+    public var charged: PlayerKey? {
+        switch phase {
+        case .attaching(let attaching): attaching.player
+        case .attached(let session): session.player
+        case .fresh, .closed: nil
+        }
+    }
+
+    /// Whether what the room tells must not be passed on.
+    public var isMuted: Bool {
+        if case .attached(let session) = phase { session.isMuted } else { true }
     }
 
     public var seat: SeatView? {
@@ -105,15 +135,26 @@ public struct ConnectionMachine: Sendable {
         var out: [Output] = []
         switch phase {
         case .closed: return []
-        case .attaching:
-            if early.count < limits.value.openRequests {
+        case .fresh: take(decoded, &budgets, around, &out)
+        case .attaching, .attached:
+            if early.isEmpty, !isFull {
+                take(decoded, &budgets, around, &out)
+            } else if early.count < Int(limits.value.linkMessagesPerSecond) {
                 early.append(decoded)
             } else if decoded.id != 0 {
-                out.append(.error(decoded.id, .rateLimited, "too many requests before connected", retryAfterMs: 100))
+                out.append(.error(decoded.id, .rateLimited, "too many open requests", retryAfterMs: 100))
             }
-        case .fresh, .attached: take(decoded, &budgets, around, &out)
         }
         return out
+    }
+
+    /// Whether messages have to wait: for the connect, or for one of the open requests.
+    private var isFull: Bool {
+        switch phase {
+        case .attaching: true
+        case .attached(let session): session.window.open.count >= limits.value.openRequests
+        case .fresh, .closed: false
+        }
     }
 
     private mutating func take(
@@ -211,13 +252,17 @@ public struct ConnectionMachine: Sendable {
         switch delivery {
         case .attached(let id, let attachment):
             attached(id, attachment, around, &out)
-            takeEarly(&budgets, around, &out)
         case .attachRefused(let id, let why):
             attachRefused(id, why, around, &out)
-            takeEarly(&budgets, around, &out)
-        case .reply(let id, let body, let place): settle(id, body, place, &out)
+        case .reply(let id, let body, let place):
+            if case .ok = body, withSession({ $0.holdLeft(id) }) ?? false { break }
+            settle(id, body, place, &out)
         case .joined(let id, let joined, let seat):
-            withSession { $0.seat = seat }
+            withSession { session in
+                if let old = session.seat, old.claim != seat.claim { session.window.unseat() }
+                session.seat = seat
+                session.isMuted = id != 0 && session.window.isOverdue(id)
+            }
             settle(id, .roomJoined(joined), .player, &out)
         case .frames(let id, let frames):
             let owed = withSession { $0.window.settle(id, .nowhere) } ?? false
@@ -228,6 +273,7 @@ public struct ConnectionMachine: Sendable {
                 session.seat = nil
                 session.window.unseat()
             }
+            if let left = withSession({ $0.takeLeft() }) ?? nil { settle(left, .ok(Ok()), .player, &out) }
         case .disconnected(let id):
             if id != 0 { out.append(.send(ServerMessage(id: id, body: .ok(Ok())))) }
             end(.success, "", webSocketCode: 1000, &out)
@@ -238,6 +284,7 @@ public struct ConnectionMachine: Sendable {
             out.append(.close(webSocketCode: 1000))
         case .replay: break  // goes to the socket as it is
         }
+        takeEarly(&budgets, around, &out)
         return out
     }
 
@@ -246,7 +293,8 @@ public struct ConnectionMachine: Sendable {
     ) {
         guard case .attaching(let attaching) = phase else { return }
         let window = RequestWindow(
-            player: attachment.requests, seat: attachment.seatRequests, limit: limits.value.rememberedRequests)
+            player: attachment.requests, seat: attachment.seatRequests,
+            isSeatForgetful: attachment.isSeatForgetful, limit: limits.value.rememberedRequests)
         phase = .attached(Session(player: attaching.player, seat: attachment.seat, window: window))
         let connected = Connected(
             playerId: attaching.player.id, resumeToken: attachment.resumeToken, resumed: attachment.resumed,
@@ -279,13 +327,8 @@ public struct ConnectionMachine: Sendable {
     private mutating func takeEarly(
         _ budgets: inout PlayerBudgets, _ around: Surroundings, _ out: inout [Output]
     ) {
-        while !early.isEmpty {
-            switch phase {
-            case .fresh, .attached: take(early.removeFirst(), &budgets, around, &out)
-            case .attaching: return
-            case .closed: early = []
-            }
-        }
+        if case .closed = phase { early = [] }
+        while !early.isEmpty, !isFull { take(early.removeFirst(), &budgets, around, &out) }
     }
 
     // MARK: Ending

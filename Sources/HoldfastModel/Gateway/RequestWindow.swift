@@ -13,8 +13,12 @@ struct RequestWindow: Sendable {
         let isSeatCall: Bool
         /// Whether calls to the room wait for it.
         let holdsRoomCalls: Bool
+        /// Whether it is `leaveRoom`, whose answer nothing of the room may follow.
+        var isLeave = false
         /// How many answers this link is owed.
         var awaited: Int
+        /// How many are on their way; more than are owed after an answer that came too late.
+        var outstanding = 1
         /// When an answer that did not come is made up for by 1; nil for a waiting match.
         var deadlineMs: Int64?
     }
@@ -22,17 +26,19 @@ struct RequestWindow: Sendable {
     private(set) var open: [UInt32: Open] = [:]
     private var executed: [(id: UInt32, place: ReplyPlace)] = []
     private var forgetful: Bool
+    /// Answers on their way to requests that have been answered: one for each time that 1 was said in between.
+    private var surplus: [UInt32: Int] = [:]
     private let limit: Int
 
-    init(player: RequestDigest, seat: [UInt32], limit: Int) {
+    init(player: RequestDigest, seat: [UInt32], isSeatForgetful: Bool, limit: Int) {
         self.limit = limit
-        forgetful = player.forgetful
+        forgetful = player.forgetful || isSeatForgetful
         executed = player.executed.map { ($0, .player) } + seat.map { ($0, .seat) }
         // Ids grow within a run, so their order is that of their sending.
         executed.sort { $0.id < $1.id }
         trim()
         for request in player.open {
-            open[request.id] = Open(isSeatCall: request.isSeatCall, holdsRoomCalls: false, awaited: 0)
+            open[request.id] = Open(isSeatCall: request.isSeatCall, holdsRoomCalls: false, awaited: 0, outstanding: 0)
         }
     }
 
@@ -55,6 +61,7 @@ struct RequestWindow: Sendable {
     mutating func await(_ id: UInt32, deadlineMs: Int64) {
         guard var request = open[id] else { return }
         request.awaited += 1
+        request.outstanding += 1
         if request.deadlineMs != nil || !request.isSeatCall { request.deadlineMs = deadlineMs }
         open[id] = request
     }
@@ -64,9 +71,16 @@ struct RequestWindow: Sendable {
     mutating func settle(_ id: UInt32, _ place: ReplyPlace) -> Bool {
         let owed: Bool
         if var request = open[id] {
+            request.outstanding -= 1
             owed = request.awaited > 0
-            request.awaited -= 1
+            if owed { request.awaited -= 1 }
             open[id] = request.awaited > 0 ? request : nil
+            if request.awaited == 0, request.outstanding > 0, surplus.count < limit {
+                surplus[id] = request.outstanding
+            }
+        } else if let more = surplus[id] {
+            owed = false
+            surplus[id] = more > 1 ? more - 1 : nil
         } else {
             owed = true
         }
@@ -76,6 +90,9 @@ struct RequestWindow: Sendable {
         }
         return owed
     }
+
+    /// Whether the answer to the request was made up for by 1 and not asked for again.
+    func isOverdue(_ id: UInt32) -> Bool { open[id].map { $0.awaited == 0 } ?? false }
 
     /// The requests whose answer is overdue; they stay open.
     mutating func overdue(nowMs: Int64) -> [UInt32] {

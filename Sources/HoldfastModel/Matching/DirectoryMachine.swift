@@ -9,7 +9,7 @@ struct DirectoryMachine: Sendable {
 
     private struct IndexKey: Hashable, Sendable {
         /// Empty: all types.
-        let type: String
+        let type: ExactText
         let toSpectate: Bool
     }
 
@@ -50,7 +50,7 @@ struct DirectoryMachine: Sendable {
 
     private mutating func reindex(_ old: RoomListing?, _ new: RoomListing?) {
         for toSpectate in [false, true] {
-            for type in Set([old?.summary.type, new?.summary.type, ""].compactMap { $0 }) {
+            for type in Set([old?.summary.type, new?.summary.type, ""].compactMap { $0 }.map(ExactText.init)) {
                 let key = IndexKey(type: type, toSpectate: toSpectate)
                 if let old, toSpectate ? old.spectatable : old.joinable { indices[key]?.remove(RoomIndex.Key(old)) }
                 if let new, toSpectate ? new.spectatable : new.joinable {
@@ -69,7 +69,7 @@ struct DirectoryMachine: Sendable {
             return
         }
         let limit = Int(request.limit == 0 ? limits.listPageDefault : request.limit)
-        let index = indices[IndexKey(type: request.roomType, toSpectate: request.toSpectate)] ?? RoomIndex()
+        let index = indices[IndexKey(type: ExactText(request.roomType), toSpectate: request.toSpectate)] ?? RoomIndex()
         let (keys, hasMore) = index.page(after: start, limit: limit)
         var reply = RoomList(offset: request.offset, hasMore: hasMore)
         reply.rooms = keys.compactMap { key in rooms[key.id].flatMap { $0?.summary } }

@@ -8,7 +8,7 @@ struct PoolMachine: Sendable {
     /// In the order in which they came.
     private var queue: [Ticket] = []
     /// Tickets on their way into a room.
-    private var placing: [Claim: Ticket] = [:]
+    private var placing: [TicketID: Ticket] = [:]
     /// Rooms that were ordered and have not opened yet.
     private var ordered: Set<String> = []
 
@@ -32,11 +32,18 @@ struct PoolMachine: Sendable {
         var room = ""
         var claim: Claim { ticket.seating.claim }
         var player: PlayerKey { ticket.seating.player }
+        var id: TicketID { TicketID(player: player.id, claim: claim) }
+    }
+
+    /// Claims are counted by each player's shard for itself, so that only both together name a ticket.
+    private struct TicketID: Hashable, Sendable {
+        let player: String
+        let claim: Claim
     }
 
     init(key: PoolKey) { self.key = key }
 
-    var isIdle: Bool { rooms.isEmpty && queue.isEmpty && placing.isEmpty }
+    var isIdle: Bool { rooms.isEmpty && queue.isEmpty && placing.isEmpty && ordered.isEmpty }
 
     var nextDeadlineMs: Int64? {
         queue.lazy.compactMap(\.deadlineMs).min()
@@ -45,12 +52,18 @@ struct PoolMachine: Sendable {
     mutating func handle(_ command: PoolCommand, _ context: inout EntryContext) {
         switch command {
         case .match(let ticket): match(ticket, &context)
-        case .cancel(_, let claim):
-            end(claim, ErrorReply(.matchCancelled, "the match was cancelled"), &context)
-        case .placed(_, let claim, let room):
-            if placing.removeValue(forKey: claim) != nil { rooms[room]?.expected -= 1 }
-            ordered.remove(room)
-        case .refused(_, let claim, let room, let error): refused(claim, room, error, &context)
+        case .cancel(let player, let claim):
+            end(
+                TicketID(player: player, claim: claim), ErrorReply(.matchCancelled, "the match was cancelled"), &context
+            )
+        case .placed(let player, let claim, let room):
+            // A room on order stays so until its advert, which follows.
+            if placing.removeValue(forKey: TicketID(player: player, claim: claim)) != nil {
+                rooms[room]?.expected -= 1
+                rooms[room]?.taken += 1
+            }
+        case .refused(let player, let claim, let room, let error):
+            refused(TicketID(player: player, claim: claim), room, error, &context)
         case .advert(let room, let advert): update(room, advert)
         }
         search(&context)
@@ -58,7 +71,7 @@ struct PoolMachine: Sendable {
 
     mutating func fire(_ context: inout EntryContext) {
         for ticket in queue where ticket.deadlineMs.map({ $0 <= context.nowMs }) ?? false {
-            end(ticket.claim, ErrorReply(.matchTimeout, "no match within timeoutMs"), &context)
+            end(ticket.id, ErrorReply(.matchTimeout, "no match within timeoutMs"), &context)
         }
         search(&context)
     }
@@ -74,12 +87,12 @@ struct PoolMachine: Sendable {
     }
 
     /// Match, limit and cancel: the first decides.
-    private mutating func end(_ claim: Claim, _ error: ErrorReply, _ context: inout EntryContext) {
-        if let i = queue.firstIndex(where: { $0.claim == claim }) {
+    private mutating func end(_ id: TicketID, _ error: ErrorReply, _ context: inout EntryContext) {
+        if let i = queue.firstIndex(where: { $0.id == id }) {
             let ticket = queue.remove(at: i)
-            context.send(.player(ticket.player, .refused(claim, error)))
+            context.send(.player(ticket.player, .refused(ticket.claim, error)))
         } else {
-            placing[claim]?.ending = error
+            placing[id]?.ending = error
         }
     }
 
@@ -100,9 +113,9 @@ struct PoolMachine: Sendable {
 
     /// The room filled, started or closed first, or will not have this caller: the search goes on.
     private mutating func refused(
-        _ claim: Claim, _ room: String, _ error: ErrorReply, _ context: inout EntryContext
+        _ id: TicketID, _ room: String, _ error: ErrorReply, _ context: inout EntryContext
     ) {
-        guard var ticket = placing.removeValue(forKey: claim) else { return }
+        guard var ticket = placing.removeValue(forKey: id) else { return }
         rooms[room]?.expected -= 1
         ordered.remove(room)
         switch ErrorCode(rawValue: error.code) {
@@ -112,12 +125,12 @@ struct PoolMachine: Sendable {
         default: ticket.excluded.insert(room)
         }
         if let ending = ticket.ending {
-            context.send(.player(ticket.player, .refused(claim, ending)))
+            context.send(.player(ticket.player, .refused(ticket.claim, ending)))
             return
         }
         if let deadline = ticket.deadlineMs, deadline <= context.nowMs {
             let late = ErrorReply(.matchTimeout, "no match within timeoutMs")
-            context.send(.player(ticket.player, .refused(claim, late)))
+            context.send(.player(ticket.player, .refused(ticket.claim, late)))
             return
         }
         let i = queue.firstIndex { $0.order > ticket.order } ?? queue.endIndex
@@ -135,7 +148,7 @@ struct PoolMachine: Sendable {
         // Who will not wait gets a room of its own, with as many of the others as fit; while one is on order, it is
         // waited for, so that many at once do not end in a room each.
         if ordered.isEmpty, let first = queue.first(where: { $0.deadlineMs == nil }) {
-            let others = queue.filter { $0.claim != first.claim }.prefix(size - 1)
+            let others = queue.filter { $0.id != first.id }.prefix(size - 1)
             order([first] + others, &context)
         }
     }
@@ -177,14 +190,14 @@ struct PoolMachine: Sendable {
             .directory(
                 project: key.project,
                 .admit(room: id, first.ticket.room, tickets.map(\.ticket.seating))))
-        let claims = Set(tickets.map(\.claim))
-        queue.removeAll { claims.contains($0.claim) }
+        let ordered = Set(tickets.map(\.id))
+        queue.removeAll { ordered.contains($0.id) }
         for ticket in tickets { place(ticket, in: id) }
     }
 
     private mutating func place(_ ticket: Ticket, in room: String) {
         var ticket = ticket
         ticket.room = room
-        placing[ticket.claim] = ticket
+        placing[ticket.id] = ticket
     }
 }

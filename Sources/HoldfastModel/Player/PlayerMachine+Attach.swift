@@ -40,7 +40,6 @@ extension PlayerMachine {
         name: String, avatar: String, connection: ConnectionNumber, _ context: inout EntryContext
     ) {
         memory = RequestMemory()
-        forgetful = false
         lastInput = 0
         open = nil
         waiting = []
@@ -51,33 +50,36 @@ extension PlayerMachine {
             context.send(.pool(pool, .cancel(player: key.id, claim)))
         }
         let token = ResumeToken.make(for: key, secret: context.randomness.secret())
-        run = Run(resumeToken: token, link: nil, connection: connection, name: name, avatar: avatar)
+        run = Run(
+            resumeToken: token, link: nil, connection: connection, firstConnection: connection, name: name,
+            avatar: avatar)
     }
 
     private func digest() -> RequestDigest {
-        var digest = RequestDigest(executed: memory.ids, forgetful: forgetful)
+        var digest = RequestDigest(executed: memory.ids, forgetful: memory.isForgetful)
         if let open, open.id != 0 { digest.open.append(.init(id: open.id, isSeatCall: true)) }
         for call in waiting where call.id != 0 { digest.open.append(.init(id: call.id, isSeatCall: true)) }
         return digest
     }
 
     /// Answers an attach, now that it is known where the player sits.
-    mutating func settle(_ template: AttachTemplate, _ context: inout EntryContext) {
+    mutating func settle(_ old: AttachTemplate, _ context: inout EntryContext) {
+        var template = old
+        template.requests = digest()
         if case .seated(let room, let claim) = place {
             context.send(
                 .room(RoomKey(project: key.project, id: room), .attach(player: key.id, claim, template)))
             return
         }
         var attachment = Attachment(
-            resumed: template.resumed, resumeToken: template.resumeToken, requests: digest())
+            resumed: template.resumed, resumeToken: template.resumeToken, requests: template.requests)
         attachment.ended = unseenEnd(template)
         context.deliver(template.link, .attached(id: template.id, attachment))
     }
 
     /// The event that ended the seat, if the client cannot have seen it.
-    private mutating func unseenEnd(_ template: AttachTemplate) -> ServerMessage.Body? {
+    private func unseenEnd(_ template: AttachTemplate) -> ServerMessage.Body? {
         guard let ended, let position = template.position else { return nil }
-        self.ended = nil
         let missed = position.roomID == ended.roomID && position.roomSeq < ended.seq
         return ended.unseen || missed ? ended.body : nil
     }
@@ -87,11 +89,20 @@ extension PlayerMachine {
         self.run?.link = nil
         self.run?.droppedAtMs = context.nowMs
         self.run?.offlineTold = false
-        if case .seated(let room, let claim) = place {
-            context.send(
-                .room(
-                    RoomKey(project: key.project, id: room), .detach(player: key.id, claim, run.connection)))
+        if pendingAttach?.link == link { pendingAttach = nil }
+        switch place {
+        case .seated(let room, let claim), .leaving(let room, let claim):
+            detachSeat(room, claim, run.connection, &context)
+        // The seat is detached when it is there.
+        case .free, .claiming, .matching: break
         }
+    }
+
+    func detachSeat(
+        _ room: String, _ claim: Claim, _ connection: ConnectionNumber, _ context: inout EntryContext
+    ) {
+        let key = RoomKey(project: key.project, id: room)
+        context.send(.room(key, .detach(player: self.key.id, claim, connection)))
     }
 
     mutating func disconnect(_ link: Link, _ id: UInt32, _ context: inout EntryContext) {

@@ -9,6 +9,12 @@ extension PlayerMachine {
             cancelMatch(link, id, &context)
             return
         }
+        ended = nil
+        if case .matching = place, open?.id == 0 {
+            let error = ServerMessage.Body.failure(.requestInProgress, "a matchRoom of yours is still open")
+            reply(link, id, error, &context)
+            return
+        }
         if open != nil || pendingAttach != nil {
             guard waiting.count < context.limits.value.openRequests else {
                 let error = ErrorReply(.rateLimited, "too many open requests", retryAfterMs: 1000)
@@ -39,8 +45,10 @@ extension PlayerMachine {
         }
         switch memory.outcome(of: id) {
         case nil: return false
-        case .reply(let body):
-            context.deliver(link, .reply(id: id, body, .player))
+        case .done?, .error?:
+            if let body = memory.outcome(of: id).flatMap(RequestMemory.reply) {
+                context.deliver(link, .reply(id: id, body, .player))
+            }
         case .joined(let claim):
             if case .seated(let room, claim) = place, let run {
                 context.send(
@@ -74,17 +82,20 @@ extension PlayerMachine {
             reply(link, id, .failure(.alreadyInRoom, "you are in a room; leave it first"), &context)
             return
         }
-        open = OpenCall(id: id, link: link, isLeave: false)
-        claim(call, &context)
+        guard let run else { return }
+        let listener = Seating.Listener(link: link, connection: run.connection, id: id)
+        open = OpenCall(id: id, link: link, isLeave: false, listener: listener)
+        claim(call, listener, &context)
     }
 
-    private mutating func claim(_ call: SeatCall, _ context: inout EntryContext) {
+    private mutating func claim(_ call: SeatCall, _ listener: Seating.Listener, _ context: inout EntryContext) {
         let claim = context.index
         func seating(_ config: PlayerConfig, spectator: Bool = false, password: String = "", pool: PoolKey? = nil)
             -> Seating
         {
             Seating(
-                player: key, claim: claim, config: config, asSpectator: spectator, password: password,
+                player: key, claim: claim, listener: listener, config: config, asSpectator: spectator,
+                password: password,
                 lastInput: lastInput, pool: pool)
         }
         switch call {
@@ -134,7 +145,7 @@ extension PlayerMachine {
         _ link: Link, _ id: UInt32, _ body: ServerMessage.Body, _ context: inout EntryContext
     ) {
         let kept = RequestMemory.keeps(body)
-        if kept { remember(id, .reply(body), &context) }
+        if kept { remember(id, RequestMemory.outcome(body), &context) }
         if id != 0 { context.deliver(link, .reply(id: id, body, kept ? .player : .nowhere)) }
     }
 }

@@ -10,7 +10,6 @@ struct PlayerMachine: Sendable {
     var open: OpenCall?
     var waiting: [WaitingCall] = []
     var memory = RequestMemory()
-    var forgetful = false
     /// The highest id of a frame input taken in this run, while no seat knows better.
     var lastInput: UInt32 = 0
     /// The last seat that was ended by others.
@@ -23,6 +22,8 @@ struct PlayerMachine: Sendable {
         let resumeToken: String
         var link: Link?
         var connection: ConnectionNumber
+        /// The one that began the run.
+        let firstConnection: ConnectionNumber
         var droppedAtMs: Int64?
         /// The player's shard has told of being offline.
         var offlineTold = false
@@ -47,6 +48,8 @@ struct PlayerMachine: Sendable {
         /// How many answers that link is owed.
         var times = 1
         let isLeave: Bool
+        /// Whom the room answers.
+        var listener: Seating.Listener?
     }
 
     struct WaitingCall: Sendable {
@@ -85,6 +88,7 @@ struct PlayerMachine: Sendable {
         case .attachFailed(_, let template):
             guard run?.connection == template.connection else { return }
             settle(template, &context)
+        case .joinLost(let claim, let link, let id): joinLost(claim, link, id, &context)
         }
     }
 
@@ -111,7 +115,6 @@ struct PlayerMachine: Sendable {
     mutating func endRun(_ cause: LeaveCause, _ context: inout EntryContext) {
         run = nil
         memory = RequestMemory()
-        forgetful = false
         lastInput = 0
         open = nil
         waiting = []
@@ -151,17 +154,16 @@ extension PlayerMachine {
         if let dropped = run?.droppedAtMs, run?.offlineTold == true || context.nowMs >= dropped + graceMs {
             context.send(.room(RoomKey(project: key.project, id: room), .offline(player: key.id, claim)))
         }
+        ended = nil
+        let answered = open.flatMap { $0.listener }
         if let call = open {
             open = nil
             remember(call.id, .joined(claim), &context)
-            if let run, run.link == call.link {
-                for _ in 0..<call.times {
-                    context.send(
-                        .room(
-                            RoomKey(project: key.project, id: room),
-                            .sendJoined(player: key.id, claim, run.connection, call.link, id: call.id)))
-                }
-            }
+            answerRepeats(of: call, room, claim, &context)
+        }
+        // The link that the seat listens with may be gone.
+        if let answered, run?.link != answered.link {
+            detachSeat(room, claim, answered.connection, &context)
         }
         goOn(&context)
     }
@@ -188,8 +190,7 @@ extension PlayerMachine {
         case .free, .claiming, .matching, .seated, .leaving: return
         }
         place = .free
-        if run != nil {
-            forgetful = forgetful || memory.executed.count + report.memory.executed.count > limit(context)
+        if let run, report.connection >= run.firstConnection {
             memory.merge(report.memory, limit: limit(context))
             lastInput = max(lastInput, report.lastInput)
             ended = report.ended
@@ -198,12 +199,32 @@ extension PlayerMachine {
         goOn(&context)
     }
 
+    /// The room has told `roomJoined` to the link on which the call was first sent; here for those sent since.
+    private func answerRepeats(
+        of call: OpenCall, _ room: String, _ claim: Claim, _ context: inout EntryContext
+    ) {
+        guard let run, run.link == call.link else { return }
+        let told = call.listener?.link == call.link ? 1 : 0
+        let key = RoomKey(project: key.project, id: room)
+        for _ in told..<max(told, call.times) {
+            context.send(
+                .room(key, .sendJoined(player: self.key.id, claim, run.connection, call.link, id: call.id)))
+        }
+    }
+
+    /// The seat came and went before anybody was told: to the caller the room is gone.
+    private mutating func joinLost(_ claim: Claim, _ link: Link, _ id: UInt32, _ context: inout EntryContext) {
+        let body = ServerMessage.Body.failure(.roomNotFound, "the room closed, or the seat was lost, at once")
+        memory.replace(.joined(claim), with: RequestMemory.outcome(body))
+        if id != 0 { context.deliver(link, .reply(id: id, body, .player)) }
+    }
+
     /// Answers the open call.
     private mutating func finish(_ body: ServerMessage.Body, _ context: inout EntryContext) {
         guard let call = open else { return }
         open = nil
         let kept = RequestMemory.keeps(body)
-        if kept { remember(call.id, .reply(body), &context) }
+        if kept { remember(call.id, RequestMemory.outcome(body), &context) }
         guard call.id != 0, run?.link == call.link else { return }
         for _ in 0..<call.times {
             context.deliver(call.link, .reply(id: call.id, body, kept ? .player : .nowhere))
@@ -226,7 +247,6 @@ extension PlayerMachine {
 
     mutating func remember(_ id: UInt32, _ outcome: RequestMemory.Outcome, _ context: inout EntryContext) {
         guard run != nil, id != 0 else { return }
-        if memory.executed.count >= limit(context) { forgetful = true }
         memory.remember(id, outcome, limit: limit(context))
     }
 }

@@ -17,7 +17,7 @@ extension RoomMachine {
         case .getFrames(let get): getFrames(get, member, id, &context)
         case .reportFrameHash(let report): takeHash(report, member, id, &context)
         default:
-            if id != 0, case .reply(let known)? = member.memory.outcome(of: id) {
+            if id != 0, let known = memories[player]?.outcome(of: id).flatMap(RequestMemory.reply) {
                 context.deliver(link, .reply(id: id, known, .seat))
                 return
             }
@@ -28,7 +28,12 @@ extension RoomMachine {
     private mutating func execute(
         _ body: ClientMessage.Body, _ member: RoomMember, _ id: UInt32, _ context: inout EntryContext
     ) {
-        if let refusal = refusal(of: body, by: member) {
+        let refusal = refusal(of: body, by: member)
+        if case .putSnapshot = body, let wait = charge(\.snapshotBudget, member, refusal, context) {
+            answer(member, id, .error(wait), &context)
+            return
+        }
+        if let refusal {
             answer(member, id, .error(refusal), &context)
             return
         }
@@ -57,6 +62,19 @@ extension RoomMachine {
             frameSync?.put(Snapshot(frameId: put.frameId, state: put.state, playerId: member.player))
         default: break
         }
+    }
+
+    /// Charges for a call that only the room can charge for: what is refused with 11 costs nothing.
+    /// - Returns: error 3 when the budget is used up.
+    mutating func charge(
+        _ budget: WritableKeyPath<RoomMember, TokenBucket>, _ member: RoomMember, _ refusal: ErrorReply?,
+        _ context: EntryContext
+    ) -> ErrorReply? {
+        var wait = member[keyPath: budget].wait(nowMs: context.nowMs)
+        if wait == nil, refusal?.code != ErrorCode.invalidRequest.rawValue {
+            update(member.player) { wait = $0[keyPath: budget].take(nowMs: context.nowMs) }
+        }
+        return wait.map { ErrorReply(.rateLimited, "over the budget of this call", retryAfterMs: $0) }
     }
 
     /// Why a call is refused, in the order of errors.md; nil when it is done.
@@ -106,7 +124,8 @@ extension RoomMachine {
         let kept = RequestMemory.keeps(body)
         if kept {
             let limit = context.limits.value.rememberedRequests
-            update(member.player) { $0.memory.remember(id, .reply(body), limit: limit) }
+            memories[member.player, default: RequestMemory()].remember(
+                id, RequestMemory.outcome(body), limit: limit)
         }
         context.deliver(member.link, .reply(id: id, body, kept ? .seat : .nowhere))
     }

@@ -16,8 +16,6 @@ extension RoomMachine {
 
     mutating func startFrameSync(_ context: inout EntryContext) {
         lastFrameSyncID += 1
-        // Of the one before, at most the last is kept for those who still resume into it.
-        if lastFrameSyncID >= 2 { history.dropFrames(through: lastFrameSyncID - 2) }
         var started = FrameSyncInfo(
             frameSyncId: lastFrameSyncID, seed: Int32(truncatingIfNeeded: context.randomness.next()),
             serverTime: context.wallMs, frameRate: config.frameRate)
@@ -36,7 +34,7 @@ extension RoomMachine {
         if sync.hasOpenInputs { seal(&context) }
         frameSync = nil
         nobodyOnlineSinceMs = nil
-        dropFramesAtMs = context.nowMs + Int64(context.limits.value.stoppedFramesMs)
+        stoppedSyncs.append((sync.id, context.nowMs + Int64(context.limits.value.stoppedFramesMs)))
         let stopped = FrameSyncStopped(roomId: key.id, frameSyncId: sync.id, reason: reason)
         tell(.frameSyncStopped(stopped), .everyone, &context)
     }
@@ -102,6 +100,7 @@ extension RoomMachine {
         } else {
             refusal = notRunning
         }
+        refusal = charge(\.hashBudget, member, refusal, context) ?? refusal
         if let refusal {
             if id != 0 { context.deliver(member.link, .reply(id: id, .error(refusal), .nowhere)) }
             return
@@ -156,7 +155,7 @@ extension RoomMachine {
             consider(frameSync.endsAtMs)
             consider(nobodyOnlineSinceMs.map { $0 + nobodyOnlineMs })
         }
-        consider(dropFramesAtMs)
+        consider(stoppedSyncs.first?.dropAtMs)
         consider(listAtMs)
         return next
     }
@@ -166,9 +165,9 @@ extension RoomMachine {
         if let sync = frameSync, sync.nextSealMs <= now { seal(&context) }
         if let sync = frameSync, sync.endsAtMs <= now { stopFrameSync(reason: 1, &context) }
         if let since = nobodyOnlineSinceMs, since + nobodyOnlineMs <= now { stopFrameSync(reason: 2, &context) }
-        if let at = dropFramesAtMs, at <= now {
-            dropFramesAtMs = nil
-            history.dropFrames(through: frameSync == nil ? lastFrameSyncID : lastFrameSyncID - 1)
+        while let oldest = stoppedSyncs.first, oldest.dropAtMs <= now {
+            stoppedSyncs.removeFirst()
+            history.dropFrames(through: oldest.id)
         }
         if listAtMs.map({ $0 <= now }) ?? false || frameSync == nil { advertise(&context) }
     }

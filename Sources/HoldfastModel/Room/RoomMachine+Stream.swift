@@ -67,25 +67,39 @@ extension RoomMachine {
         SeatView(room: key, claim: member.claim, asSpectator: member.isSpectator, frameRate: config.frameRate)
     }
 
-    /// The reply to the call that led here, as of the entry that seated the player; sent again, as of now.
+    /// Tells `roomJoined`, and lets the link read on from there.
+    mutating func beginStream(
+        _ player: String, _ listener: Seating.Listener, _ joined: RoomJoined, _ context: inout EntryContext
+    ) {
+        let cursor = StreamCursor(seq: joined.roomSeq, frame: framePosition(after: joined))
+        update(player) {
+            $0.connection = listener.connection
+            $0.link = listener.link
+            $0.baseSeq = joined.roomSeq
+            $0.reading = .past(cursor)
+        }
+        guard let member = member(player) else { return }
+        context.deliver(listener.link, .joined(id: listener.id, joined, view(of: member)))
+        catchUp(player, &context)
+    }
+
+    /// The reply to the call that led here, sent again: as of now.
     mutating func sendJoined(
         _ player: String, _ claim: Claim, _ connection: ConnectionNumber, _ link: Link, _ id: UInt32,
         _ context: inout EntryContext
     ) {
-        guard let member = member(player, claim), connection >= member.connection else { return }
-        if let told = member.firstJoined {
-            let cursor = StreamCursor(seq: told.roomSeq, frame: framePosition(after: told))
-            update(player) {
-                $0.firstJoined = nil
-                $0.connection = connection
-                $0.link = link
-                $0.reading = .past(cursor)
-            }
-            context.deliver(link, .joined(id: id, told, view(of: member)))
-            catchUp(player, &context)
-        } else if case .past = member.reading, member.link == link {
+        guard let member = member(player, claim) else {
+            context.send(.player(playerKey(player), .joinLost(claim, link, id: id)))
+            return
+        }
+        guard connection >= member.connection else { return }
+        if member.link != link {
+            // The first was told to a link that is gone: for this one the stream begins now.
+            if member.reading == .live { listeners = nil }
+            beginStream(player, .init(link: link, connection: connection, id: id), joinedNow(), &context)
+        } else if case .past = member.reading {
             update(player) { if $0.rejoins.count < context.limits.value.openRequests { $0.rejoins.append(id) } }
-        } else if member.link == link {
+        } else {
             context.deliver(link, .joined(id: id, joinedNow(), view(of: member)))
         }
     }
@@ -113,13 +127,10 @@ extension RoomMachine {
             $0.connection = template.connection
             $0.link = template.link
             $0.reading = .nothing
-            $0.firstJoined = nil
             $0.rejoins = []
-            if !template.resumed {
-                $0.memory = RequestMemory()
-                $0.lastInput = 0
-            }
+            if !template.resumed { $0.lastInput = 0 }
         }
+        if !template.resumed { memories[player] = nil }
         comeOnline(player, &context)
         guard let member = member(player) else { return }
         history.trimEvents(nowMs: context.nowMs, limits: context.limits.value)
@@ -135,7 +146,8 @@ extension RoomMachine {
         attachment.frameSync = frameSync?.info
         if eventSeq == nil, frame == nil { attachment.snapshot = frameSync?.snapshot }
         attachment.seat = view(of: member)
-        attachment.seatRequests = member.memory.ids
+        attachment.seatRequests = memories[player]?.ids ?? []
+        attachment.isSeatForgetful = memories[player]?.isForgetful ?? false
         context.deliver(template.link, .attached(id: template.id, attachment))
 
         let cursor = StreamCursor(

@@ -10,6 +10,8 @@ struct RoomMachine: Sendable {
     /// In seat order: the longest-seated first.
     var players: [RoomMember] = []
     var spectators: [String: RoomMember] = [:]
+    /// The outcomes of the members' calls here, by player. Apart from the members, which are passed around.
+    var memories: [String: RequestMemory] = [:]
     var ownerID = ""
     /// Oldest first.
     var bans: [String] = []
@@ -26,8 +28,8 @@ struct RoomMachine: Sendable {
     /// Since when frame sync runs with nobody online.
     var nobodyOnlineSinceMs: Int64?
     let nobodyOnlineMs: Int64
-    /// When the frames of the stopped frame sync are dropped.
-    var dropFramesAtMs: Int64?
+    /// When the frames of stopped frame syncs are dropped, oldest first.
+    var stoppedSyncs: [(id: UInt32, dropAtMs: Int64)] = []
 
     var advert: RoomAdvert?
     var listing: RoomListing?
@@ -85,27 +87,32 @@ struct RoomMachine: Sendable {
         seq = 1
         for seating in seatings {
             if ownerID.isEmpty { ownerID = seating.player.id }
-            players.append(member(seating))
+            players.append(member(seating, context.limits.value))
         }
         let told = RoomJoined(room: info, roomSeq: seq)
-        for (i, seating) in seatings.enumerated() {
-            players[i].joinedSeq = seq
-            players[i].baseSeq = seq
-            players[i].firstJoined = told
-            answer(seating, &context)
-        }
+        for seating in seatings { welcome(seating, told, &context) }
     }
 
-    private func member(_ seating: Seating) -> RoomMember {
+    private func member(_ seating: Seating, _ limits: Limits) -> RoomMember {
         RoomMember(
             player: seating.player.id, claim: seating.claim, isSpectator: seating.asSpectator,
             customStatus: seating.config.customStatus, customProperties: seating.config.customProperties,
+            snapshotBudget: TokenBucket(perSecond: limits.snapshotsPerSecond),
+            hashBudget: TokenBucket(perSecond: Double(config.frameRate) * limits.hashReportsPerFrame),
             lastInput: seating.lastInput)
     }
 
-    /// Tells the player's shard first: it alone says where a player sits.
-    private func answer(_ seating: Seating, _ context: inout EntryContext) {
+    /// Tells the player's shard first: it alone says where a player sits. The reply and the stream after it come from
+    /// here, so that nothing can get between them.
+    private mutating func welcome(_ seating: Seating, _ joined: RoomJoined, _ context: inout EntryContext) {
         context.send(.player(seating.player, .seated(seating.claim, room: key.id)))
+        update(seating.player.id) {
+            $0.joinedSeq = joined.roomSeq
+            $0.baseSeq = joined.roomSeq
+        }
+        if let listener = seating.listener {
+            beginStream(seating.player.id, listener, joined, &context)
+        }
         if let pool = seating.pool {
             context.send(.pool(pool, .placed(player: seating.player.id, seating.claim, room: key.id)))
         }
@@ -116,7 +123,7 @@ struct RoomMachine: Sendable {
             Self.refuse(seating, key.id, refusal, &context)
             return
         }
-        let new = member(seating)
+        let new = member(seating, context.limits.value)
         if seating.asSpectator {
             spectators[new.player] = new
         } else {
@@ -127,19 +134,13 @@ struct RoomMachine: Sendable {
             let entered = PlayerEntered(roomId: key.id, player: info(of: new), roomOwnerId: ownerID)
             tell(.playerEntered(entered), .everyoneBut(new.player), &context)
         }
-        let joined = joinedNow()
-        update(new.player) {
-            $0.joinedSeq = joined.roomSeq
-            $0.baseSeq = joined.roomSeq
-            $0.firstJoined = joined
-        }
-        answer(seating, &context)
+        welcome(seating, joinedNow(), &context)
     }
 
     /// Why a claim cannot be granted, in the order of errors.md.
     private func refusal(of seating: Seating) -> ErrorReply? {
         if bans.contains(seating.player.id) { return ErrorReply(.bannedFromRoom, "you are banned from this room") }
-        if !config.password.isEmpty, config.password != seating.password {
+        if !config.password.isEmpty, ExactText(config.password) != ExactText(seating.password) {
             return ErrorReply(.wrongPassword, "joinRoom.password is not this room's")
         }
         if seating.asSpectator {
@@ -197,8 +198,13 @@ struct RoomMachine: Sendable {
     }
 
     private mutating func goOffline(_ player: String, _ claim: Claim, _ context: inout EntryContext) {
-        guard let member = member(player, claim), member.online, member.link == nil else { return }
-        update(player) { $0.online = false }
+        guard let member = member(player, claim), member.online else { return }
+        if member.reading == .live { listeners = nil }
+        update(player) {
+            $0.online = false
+            $0.link = nil
+            $0.reading = .nothing
+        }
         if member.isSpectator { return }
         passOnOwnership()
         frameSync?.note(.offline, player)
@@ -232,7 +238,11 @@ struct RoomMachine: Sendable {
                 playerKey(member.player),
                 .out(
                     member.claim,
-                    OutReport(memory: member.memory, lastInput: member.lastInput, ended: ended))))
+                    OutReport(
+                        connection: member.connection,
+                        memory: memories.removeValue(forKey: member.player) ?? RequestMemory(),
+                        lastInput: member.lastInput,
+                        ended: ended))))
         context.deliver(member.link, .unseated(member.claim))
     }
 

@@ -19,12 +19,12 @@ struct RoomMember: Sendable {
     var joinedSeq: UInt64 = 0
     /// Frames up to here were before the stream that its client has began: they carry no `seq`.
     var baseSeq: UInt64 = 0
-    /// The first `roomJoined`, as of the entry that seated it, until it is told.
-    var firstJoined: RoomJoined?
     /// Calls sent again whose `roomJoined` is due when the link has got to the present.
     var rejoins: [UInt32] = []
 
-    var memory = RequestMemory()
+    /// Charged here and not by the gateway: only the room knows what is refused with 11, which costs nothing.
+    var snapshotBudget: TokenBucket
+    var hashBudget: TokenBucket
     /// The highest id of a frame input taken in this run.
     var lastInput: UInt32
 

@@ -24,7 +24,9 @@ public enum ShardCommand: Sendable {
     /// Whether applying it may draw random values; the others are given none, which saves a system call for each.
     public var drawsRandomness: Bool {
         switch self {
-        case .player(_, .attach), .player(_, .call), .pool: true
+        // A waiting call may begin in any entry of its player.
+        case .player(_, .detach), .player(_, .disconnect): false
+        case .player, .pool: true
         case .room(_, .call(_, _, _, _, .startFrameSync)): true
         default: false
         }
@@ -54,11 +56,11 @@ public typealias ConnectionNumber = UInt64
 
 public enum PlayerCommand: Sendable {
     // From gateways
-    case attach(AttachRequest)
+    indirect case attach(AttachRequest)
     /// The link ended without `disconnect`.
     case detach(Link)
     case disconnect(Link, id: UInt32)
-    case call(Link, id: UInt32, SeatCall)
+    indirect case call(Link, id: UInt32, SeatCall)
     /// A call that needs a room, made while the gateway knew of none, or one whose outcome is remembered here.
     case roomCall(Link, id: UInt32, ClientMessage.Body)
 
@@ -66,9 +68,11 @@ public enum PlayerCommand: Sendable {
     case seated(Claim, room: String)
     case refused(Claim, ErrorReply)
     case leaveRefused(Claim, ErrorReply)
-    case out(Claim, OutReport)
+    indirect case out(Claim, OutReport)
     /// The room knows no such claim: its `out` came before.
-    case attachFailed(Claim, AttachTemplate)
+    indirect case attachFailed(Claim, AttachTemplate)
+    /// The seat ended before its `roomJoined` was told.
+    case joinLost(Claim, Link, id: UInt32)
 }
 
 /// The calls that decide where a player sits; of these one at a time.
@@ -121,7 +125,7 @@ public struct AttachTemplate: Sendable {
     let resumed: Bool
     let resumeToken: String
     let position: StreamPosition?
-    let requests: RequestDigest
+    var requests: RequestDigest
 }
 
 /// What a seat leaves behind for the player's own memory.
@@ -134,6 +138,8 @@ public struct OutReport: Sendable {
         /// No link was attached, so nobody can have seen it.
         let unseen: Bool
     }
+    /// The newest attachment that the seat knew: what it remembers is of that one's run.
+    let connection: ConnectionNumber
     let memory: RequestMemory
     let lastInput: UInt32
     let ended: Ended?
@@ -143,12 +149,12 @@ public struct OutReport: Sendable {
 
 public enum RoomCommand: Sendable {
     /// Makes the room with these players in it; the first owns it.
-    case create(RoomConfig, [Seating])
-    case seat(Seating)
+    indirect case create(RoomConfig, [Seating])
+    indirect case seat(Seating)
     case leave(player: String, Claim, LeaveCause)
     /// The player has been dropped for so long that it counts as offline.
     case offline(player: String, Claim)
-    case attach(player: String, Claim, AttachTemplate)
+    indirect case attach(player: String, Claim, AttachTemplate)
     case detach(player: String, Claim, ConnectionNumber)
     /// Answers the call that led to this claim, and lets the stream go on from there.
     case sendJoined(player: String, Claim, ConnectionNumber, Link, id: UInt32)
@@ -166,8 +172,15 @@ public enum LeaveCause: Sendable {
 
 /// A claim of a place in a room.
 public struct Seating: Sendable {
+    /// To whom the room tells `roomJoined`, at once, before anything else of its stream.
+    struct Listener: Sendable {
+        let link: Link
+        let connection: ConnectionNumber
+        let id: UInt32
+    }
     let player: PlayerKey
     let claim: Claim
+    let listener: Listener?
     let config: PlayerConfig
     let asSpectator: Bool
     let password: String
@@ -179,10 +192,10 @@ public struct Seating: Sendable {
 // MARK: - To a match pool and the directory
 
 public enum PoolCommand: Sendable {
-    case match(MatchTicket)
+    indirect case match(MatchTicket)
     case cancel(player: String, Claim)
     case placed(player: String, Claim, room: String)
-    case refused(player: String, Claim, room: String, ErrorReply)
+    indirect case refused(player: String, Claim, room: String, ErrorReply)
     case advert(room: String, RoomAdvert?)
 }
 
@@ -203,9 +216,9 @@ public struct RoomAdvert: Sendable, Equatable {
 
 public enum DirectoryCommand: Sendable {
     /// Counts a new room against the project's limit, and sends it on to be made.
-    case admit(room: String, RoomConfig, [Seating])
-    case update(room: String, RoomListing?)
-    case list(Link, id: UInt32, GetRoomList)
+    indirect case admit(room: String, RoomConfig, [Seating])
+    indirect case update(room: String, RoomListing?)
+    indirect case list(Link, id: UInt32, GetRoomList)
 }
 
 /// What a room tells the directory.

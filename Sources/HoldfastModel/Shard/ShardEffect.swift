@@ -10,12 +10,12 @@ public enum ShardEffect: Sendable {
 
 /// A shard's word to one link.
 public enum Delivery: Sendable {
-    case attached(id: UInt32, Attachment)
+    indirect case attached(id: UInt32, Attachment)
     case attachRefused(id: UInt32, AttachRefusal)
     case reply(id: UInt32, ServerMessage.Body, ReplyPlace)
-    case joined(id: UInt32, RoomJoined, SeatView)
+    indirect case joined(id: UInt32, RoomJoined, SeatView)
     /// The reply to `getFrames`.
-    case frames(id: UInt32, StoredFrames)
+    indirect case frames(id: UInt32, StoredFrames)
     /// More of a stream's past. Until `atHead`, the link asks for the rest when its socket has taken this.
     case replay([ReplayMessage], atHead: Bool)
     /// The seat is gone; its memory is now the player's.
@@ -60,6 +60,7 @@ public struct Attachment: Sendable {
     public var seat: SeatView?
     public var requests: RequestDigest
     public var seatRequests: [UInt32] = []
+    public var isSeatForgetful = false
     /// The event that ended the seat while nobody could see it.
     public var ended: ServerMessage.Body?
 }

@@ -99,6 +99,11 @@ public struct ShardMachine: Sendable {
     }
 
     private mutating func apply(_ command: RoomCommand, to key: RoomKey, _ context: inout EntryContext) {
+        if case .create(_, let seatings) = command, rooms[key] != nil {
+            let error = ErrorReply(.serverError, "the new room's id is taken", retryAfterMs: 100)
+            for seating in seatings { RoomMachine.refuse(seating, key.id, error, &context) }
+            return
+        }
         if rooms[key] == nil {
             switch command {
             case .create(let config, _): rooms[key] = RoomMachine(key: key, config: config, context: context)
@@ -113,7 +118,11 @@ public struct ShardMachine: Sendable {
                 let player = PlayerKey(project: key.project, id: player)
                 context.send(.player(player, .roomCall(link, id: id, body)))
                 return
-            case .leave, .offline, .detach, .sendJoined, .pull: return
+            case .sendJoined(let player, let claim, _, let link, let id):
+                let player = PlayerKey(project: key.project, id: player)
+                context.send(.player(player, .joinLost(claim, link, id: id)))
+                return
+            case .leave, .offline, .detach, .pull: return
             }
         }
         rooms[key]?.handle(command, &context)

@@ -59,7 +59,7 @@ actor ClientLink {
         // Inputs have no budget of their own; everything else is rare enough for a lock.
         var isInput = false
         if case .success(let message)? = decoded?.message, case .sendFrameInput? = message.body { isInput = true }
-        guard !isInput, let player = machine.player else {
+        guard !isInput, let player = machine.charged else {
             var none = ledger.none
             return step(&machine, &none)
         }
@@ -84,6 +84,7 @@ actor ClientLink {
 
     /// A message of the room's stream, as it happens.
     func stream(_ frame: PreparedFrame) {
+        if machine.isMuted { return }
         let queued = socket.queuedBytes
         live.add(frame.byteCount, isLive: true, queued: queued)
         socket.send(frame)

@@ -100,18 +100,26 @@ struct JSONDocument {
 
     private func repeatedKey(in object: Int) -> Int? {
         let end = nodes[object].after
-        var keys: [Int] = []
         var key = object + 1
-        // Few keys are compared with each other; many go through a table, so that a huge object costs no more than its length.
-        while key < end, keys.count < 8 {
-            for other in keys where sameKey(other, key) { return key }
-            keys.append(key)
+        var count = 0
+        // Few keys are compared with each other; many go through a table, so that a huge object costs no more than its
+        // length.
+        while key < end, count < 8 {
+            var other = object + 1
+            while other < key {
+                if sameKey(other, key) { return key }
+                other = nodes[other + 1].after
+            }
+            count += 1
             key = nodes[key + 1].after
         }
-        if key >= end { return nil }
+        return key < end ? repeatedKeyOfMany(in: object) : nil
+    }
+
+    private func repeatedKeyOfMany(in object: Int) -> Int? {
         var table: [Int: Int] = [:]
-        for key in keys { table[hash(key)] = key }
-        while key < end {
+        var key = object + 1
+        while key < nodes[object].after {
             if let other = table.updateValue(key, forKey: hash(key)), sameKey(other, key) { return key }
             key = nodes[key + 1].after
         }

@@ -36,13 +36,20 @@ struct JSONWriter: FieldVisitor {
             bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value))
             return
         }
-        let start = bytes.count
+        var length = 0
         var rest = value
         while rest > 0 {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            length += 1
             rest /= 10
         }
-        bytes[start...].reverse()
+        bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: length))
+        rest = value
+        var index = bytes.count - 1
+        while rest > 0 {
+            bytes[index] += UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+            index -= 1
+        }
     }
 
     private mutating func digits(_ value: Int64) {

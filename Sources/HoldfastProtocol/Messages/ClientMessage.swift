@@ -18,16 +18,17 @@ public struct ClientMessage: WireMessage {
         try visitor.oneof(&body)
     }
 
-    /// The one `body` that is present.
+    /// The one `body` that is present. The large ones are kept apart, so that the small ones, which travel in numbers,
+    /// stay cheap to pass on.
     public enum Body: WireOneof {
-        case connect(Connect)
+        indirect case connect(Connect)
         case disconnect(Disconnect)
         case ping(Ping)
-        case createRoom(CreateRoom)
-        case matchRoom(MatchRoom)
+        indirect case createRoom(CreateRoom)
+        indirect case matchRoom(MatchRoom)
         case cancelMatch(CancelMatch)
         case getRoomList(GetRoomList)
-        case joinRoom(JoinRoom)
+        indirect case joinRoom(JoinRoom)
         case leaveRoom(LeaveRoom)
         case updateRoomProperties(UpdateRoomProperties)
         case updatePlayerCustomStatus(UpdatePlayerCustomStatus)
@@ -42,7 +43,7 @@ public struct ClientMessage: WireMessage {
         case getFrames(GetFrames)
         case reportFrameHash(ReportFrameHash)
         case putSnapshot(PutSnapshot)
-        case requestBattle(RequestBattle)
+        indirect case requestBattle(RequestBattle)
         case cancelBattleRequest(CancelBattleRequest)
         case acceptBattle(AcceptBattle)
         case rejectBattle(RejectBattle)

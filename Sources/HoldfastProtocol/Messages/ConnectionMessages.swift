@@ -1,5 +1,7 @@
 /// `Ok` of `holdfast.proto`.
 public struct Ok: WireMessage {
+    private var occupied = Occupied()
+
     public init() {}
     public mutating func visit<V: FieldVisitor>(_ visitor: inout V) throws(WireError) {}
 }
@@ -179,6 +181,8 @@ public struct Connected: WireMessage {
 
 /// `Disconnect` of `holdfast.proto`.
 public struct Disconnect: WireMessage {
+    private var occupied = Occupied()
+
     public init() {}
     public mutating func visit<V: FieldVisitor>(_ visitor: inout V) throws(WireError) {}
 }

@@ -42,6 +42,8 @@ public struct CustomMessageReceived: WireMessage {
 
 /// `StartFrameSync` of `holdfast.proto`.
 public struct StartFrameSync: WireMessage {
+    private var occupied = Occupied()
+
     public init() {}
     public mutating func visit<V: FieldVisitor>(_ visitor: inout V) throws(WireError) {}
 }
@@ -231,6 +233,8 @@ public struct SeatChange: WireMessage {
 
 /// `StopFrameSync` of `holdfast.proto`.
 public struct StopFrameSync: WireMessage {
+    private var occupied = Occupied()
+
     public init() {}
     public mutating func visit<V: FieldVisitor>(_ visitor: inout V) throws(WireError) {}
 }

@@ -260,6 +260,8 @@ public struct MatchRoom: WireMessage {
 
 /// `CancelMatch` of `holdfast.proto`.
 public struct CancelMatch: WireMessage {
+    private var occupied = Occupied()
+
     public init() {}
     public mutating func visit<V: FieldVisitor>(_ visitor: inout V) throws(WireError) {}
 }
@@ -292,6 +294,8 @@ public struct JoinRoom: WireMessage {
 
 /// `LeaveRoom` of `holdfast.proto`.
 public struct LeaveRoom: WireMessage {
+    private var occupied = Occupied()
+
     public init() {}
     public mutating func visit<V: FieldVisitor>(_ visitor: inout V) throws(WireError) {}
 }
@@ -463,6 +467,8 @@ public struct TransferRoomOwner: WireMessage {
 
 /// `DismissRoom` of `holdfast.proto`.
 public struct DismissRoom: WireMessage {
+    private var occupied = Occupied()
+
     public init() {}
     public mutating func visit<V: FieldVisitor>(_ visitor: inout V) throws(WireError) {}
 }

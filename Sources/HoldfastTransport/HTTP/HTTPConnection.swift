@@ -1,5 +1,5 @@
-/// One connection of a server while it speaks HTTP: requests one after another, each answered before the next is looked at.
-/// Kept alive by its channel. Loop-confined.
+/// One connection of a server while it speaks HTTP: requests one after another, each answered before the next is looked
+/// at. Kept alive by its channel. Loop-confined.
 ///
 /// `@unchecked Sendable`: touched only on its loop.
 final class HTTPConnection: ChannelDelegate, @unchecked Sendable {
@@ -41,6 +41,11 @@ final class HTTPConnection: ChannelDelegate, @unchecked Sendable {
     func close() {
         isEnding = true
         channel.finish(lingerMs: HTTPConnection.lingerMs)
+    }
+
+    /// Ends it, after the answer to a request that is in the handler's hands.
+    func closeWhenIdle() {
+        if !isBusy { close() }
     }
 
     // MARK: Channel

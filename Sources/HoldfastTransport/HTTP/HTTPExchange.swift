@@ -1,7 +1,7 @@
 /// Answers requests. Called on the loop of the connection; an answer may come at once or later.
 public protocol HTTPHandler: AnyObject, Sendable {
-    /// One complete request. The handler calls `respond` or `acceptWebSocket` of the exchange, once; an exchange that is let go
-    /// without an answer is answered 500.
+    /// One complete request. The handler calls `respond` or `acceptWebSocket` of the exchange, once; an exchange that
+    /// is let go without an answer is answered 500.
     func handle(_ request: HTTPRequest, _ exchange: HTTPExchange)
 }
 
@@ -11,8 +11,8 @@ public protocol HTTPHandler: AnyObject, Sendable {
 public final class HTTPExchange: @unchecked Sendable {
     /// The loop of the connection.
     public let loop: EventLoop
-    /// Set when the client asks for a WebSocket (and asks rightly; else it was answered already): the subprotocols that it offers,
-    /// in its order, perhaps none.
+    /// Set when the client asks for a WebSocket (and asks rightly; else it was answered already): the subprotocols that
+    /// it offers, in its order, perhaps none.
     public let offeredSubprotocols: [String]?
     private let key: String?
     private let request: HTTPRequest
@@ -52,7 +52,8 @@ public final class HTTPExchange: @unchecked Sendable {
     /// - Parameters:
     ///   - subprotocol: one of the offered ones, or nil.
     ///   - makeHandler: makes the owner of the new connection, on the loop, before anything is delivered.
-    /// - Returns: the connection; nil when the client is gone meanwhile, asked for no WebSocket, or is answered already.
+    /// - Returns: the connection; nil when the client is gone meanwhile, asked for no WebSocket, or is answered
+    ///   already.
     @discardableResult
     public func acceptWebSocket(
         subprotocol: String?, options: WebSocketOptions = WebSocketOptions(),

@@ -72,7 +72,8 @@ public struct HTTPRequest: Sendable, Equatable {
         self.remoteAddress = remoteAddress
     }
 
-    /// The query's first value of a name, percent-decoded and with `+` as blank; nil if it is not there or is not UTF-8.
+    /// The query's first value of a name, percent-decoded and with `+` as blank; nil if it is not there or is not
+    /// UTF-8.
     public func queryValue(_ name: String) -> String? {
         for part in (query ?? "").split(separator: "&") {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -12,7 +12,8 @@ public struct HTTPServerOptions: Sendable {
     public var headerBytes = 16 * 1024
     /// One request's body; more is answered 413.
     public var bodyBytes = 1024 * 1024
-    /// From the connection (later: from a request's first byte) to the end of the header, TLS included; then it is closed.
+    /// From the connection (later: from a request's first byte) to the end of the header, TLS included; then it is
+    /// closed.
     public var headerTimeoutMs: Int64 = 10_000
     /// From the end of the header to the end of the body; then 408.
     public var bodyTimeoutMs: Int64 = 30_000
@@ -56,7 +57,8 @@ public final class HTTPServer: Sendable {
         made?.stop()
     }
 
-    /// Begins to close what is open: WebSockets with this code, HTTP connections after what they have queued. Any thread.
+    /// Begins to close what is open: WebSockets with this code, HTTP connections after the
+    /// answers that are due. Any thread.
     public func closeAll(code: UInt16 = 1001, reason: String = "") {
         stopAccepting()
         for seat in seats { seat.loop.execute { seat.closeAll(code: code, reason: reason) } }
@@ -124,7 +126,7 @@ final class ServerSeat: @unchecked Sendable {
 
     func closeAll(code: UInt16, reason: String) {
         isClosing = true
-        for connection in http.values { connection.close() }
+        for connection in http.values { connection.closeWhenIdle() }
         for webSocket in webSockets.values { webSocket.close(code: code, reason: reason) }
     }
 }

@@ -11,8 +11,8 @@ import Synchronization
 /// Everything called "loop-confined" in this module may be touched only on the loop's thread; the public entry points
 /// of such types check that and trap.
 ///
-/// `@unchecked Sendable`: `inbox`, `wakePending` and `state` are guarded by `lock`; all other mutable state is confined to
-/// the loop's thread (before `start`: to the thread that makes the loop).
+/// `@unchecked Sendable`: `inbox`, `wakePending` and `state` are guarded by `lock`; all other mutable state is confined
+/// to the loop's thread (before `start`: to the thread that makes the loop).
 public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     enum Item {
         case job(UnownedJob)
@@ -103,8 +103,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         while threadID.load(ordering: .acquiring) == 0 { sched_yield() }
     }
 
-    /// Ends the loop: takes what is in the mailbox, closes all sockets and timers (connections get their `closed`), ends and
-    /// joins the thread. Work that comes later is dropped: no task may still need an actor of this loop. Not on the loop itself.
+    /// Ends the loop: takes what is in the mailbox, closes all sockets and timers (connections get their `closed`),
+    /// ends and joins the thread. Work that comes later is dropped: no task may still need an actor of this loop. Not
+    /// on the loop itself.
     public func stop() {
         precondition(!isCurrent, "a loop cannot wait for itself")
         let before = lock.withLock { () -> State in
@@ -164,8 +165,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         isCurrent
     }
 
-    /// Runs `work` once, on the loop, at the end of the current batch, before the sockets are flushed: frames that it sends leave
-    /// with those of the batch. Only on the loop.
+    /// Runs `work` once, on the loop, at the end of the current batch, before the sockets are flushed: frames that it
+    /// sends leave with those of the batch. Only on the loop.
     public func afterBatch(_ work: @escaping () -> Void) {
         preconditionCurrent()
         hooks.append(work)
@@ -219,8 +220,8 @@ extension EventLoop {
         inbox.append(item)
         if !wakePending {
             wakePending = true
-            // On the loop itself `beforePoll` comes before the next wait. The send stays under the lock: `state` tells that
-            // the handle is still open.
+            // On the loop itself `beforePoll` comes before the next wait. The send stays under the lock: `state` tells
+            // that the handle is still open.
             if !isOnLoop { uv_async_send(async) }
         }
         lock.unlock()

@@ -3,7 +3,8 @@ import CUV
 /// A one-shot timer of a loop that can be set again and again, by absolute deadlines: what repeats does not drift.
 /// Never fires early; late by the loop's own delay and up to 1 ms.
 ///
-/// Loop-confined, but may be made and let go anywhere. Letting go of it cancels it. The closure should hold its owner weakly.
+/// Loop-confined, but may be made and let go anywhere. Letting go of it cancels it. The closure should hold its owner
+/// weakly.
 public final class LoopTimer {
     private let loop: EventLoop
     private let fire: () -> Void
@@ -25,7 +26,8 @@ public final class LoopTimer {
         }
     }
 
-    /// Sets (or resets) the timer. A deadline that has passed fires in the next round of the loop, never within this call.
+    /// Sets (or resets) the timer. A deadline that has passed fires in the next round of the loop, never within this
+    /// call.
     /// - Parameter deadlineMs: on the clock of `EventLoop.nowMs`.
     public func schedule(atMs deadlineMs: Int64) {
         loop.preconditionCurrent()
@@ -58,6 +60,10 @@ private final class TimerCore: LoopResource, @unchecked Sendable {
     private var fire: (() -> Void)?
     private let handle: UnsafeMutablePointer<uv_timer_t>
     private(set) var deadlineMs: Int64?
+    /// The deadline had passed when it was set.
+    private var isOverdue = false
+    /// A hook of the loop will call `runOverdue`.
+    private var isQueued = false
     private var isClosed = false
 
     init(loop: EventLoop, fire: @escaping () -> Void) {
@@ -72,7 +78,16 @@ private final class TimerCore: LoopResource, @unchecked Sendable {
     func arm(_ deadlineMs: Int64) {
         guard !isClosed else { return }
         self.deadlineMs = deadlineMs
-        let wait = max(0, deadlineMs - loop.nowMs)
+        let wait = deadlineMs - loop.nowMs
+        isOverdue = wait <= 0
+        guard !isOverdue else {
+            // Not by libuv: it would run a timer that is set anew in its own callback before it looks at any socket.
+            uv_timer_stop(handle)
+            guard !isQueued else { return }
+            isQueued = true
+            loop.afterBatch { self.runOverdue() }
+            return
+        }
         // libuv counts from the time at which it last woke.
         uv_update_time(loop.uv)
         uv_timer_start(
@@ -83,8 +98,14 @@ private final class TimerCore: LoopResource, @unchecked Sendable {
             }, UInt64(wait), 0)
     }
 
+    private func runOverdue() {
+        isQueued = false
+        if isOverdue { fired() }
+    }
+
     func disarm() {
         deadlineMs = nil
+        isOverdue = false
         guard !isClosed else { return }
         uv_timer_stop(handle)
     }

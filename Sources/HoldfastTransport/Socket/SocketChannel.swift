@@ -114,7 +114,8 @@ final class SocketChannel: LoopResource, @unchecked Sendable {
         isPaused = false
         guard state != .closed else { return }
         updatePoll()
-        if tls != nil { pumpTLS() }
+        // Later: this may be another channel's callback, which still uses the loop's buffer.
+        if tls != nil { loop.afterBatch { self.pumpTLS() } }
     }
 
     /// Sends what is queued and then the end of the stream; reads and drops until the peer ends too, at most `lingerMs`
@@ -323,7 +324,8 @@ final class SocketChannel: LoopResource, @unchecked Sendable {
         if error != 0 { fail(error) }
     }
 
-    /// One `sendmsg` for up to 64 pieces until the kernel takes no more. Returns the `errno` of a broken connection, else 0.
+    /// One `sendmsg` for up to 64 pieces until the kernel takes no more. Returns the `errno` of a broken connection,
+    /// else 0.
     private func writeOut(_ queue: inout SendQueue) -> Int32 {
         while !queue.isEmpty {
             let (used, offered) = queue.fill(loop.vectors)

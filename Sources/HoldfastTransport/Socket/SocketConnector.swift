@@ -65,8 +65,8 @@ final class SocketConnector: LoopResource, @unchecked Sendable {
             done?(-1, error)
             return
         }
-        // The channel makes a handle of its own on the same socket: this one must be out of the loop's tables, which it is,
-        // since `uv_close` takes a poll handle out at once.
+        // The channel makes a handle of its own on the same socket: this one must be out of the loop's tables, which it
+        // is, since `uv_close` takes a poll handle out at once.
         done(socket, 0)
     }
 }

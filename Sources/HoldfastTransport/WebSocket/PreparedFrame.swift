@@ -16,8 +16,8 @@ public enum WebSocketKind: Sendable, Equatable {
     }
 }
 
-/// One complete WebSocket message as it goes over the wire from server to client: header and unmasked payload, in one piece
-/// of memory. Built once, sent to any number of connections without copying (a client connection masks a copy).
+/// One complete WebSocket message as it goes over the wire from server to client: header and unmasked payload, in one
+/// piece of memory. Built once, sent to any number of connections without copying (a client connection masks a copy).
 ///
 /// `@unchecked Sendable`: the memory is written in the initializers only and freed with the last reference.
 public final class PreparedFrame: @unchecked Sendable {

@@ -1,10 +1,12 @@
-/// Takes what happens on a WebSocket. All calls come on the connection's loop, never from within a method of the connection that
-/// the owner calls: an actor pinned to that loop can enter itself with `assumeIsolated` in each of them.
+/// Takes what happens on a WebSocket. All calls come on the connection's loop, never from within a method of the
+/// connection that the owner calls: an actor pinned to that loop can enter itself with `assumeIsolated` in each of
+/// them.
 public protocol WebSocketHandler: AnyObject {
     /// A complete message. The bytes are valid in this call only; text is valid UTF-8.
     func received(message: UnsafeRawBufferPointer, kind: WebSocketKind, on connection: WebSocketConnection)
 
-    /// The peer broke a rule. Nothing more is received; `send` still works. The owner should send what it has to say and call
+    /// The peer broke a rule. Nothing more is received; `send` still works. The owner should send what it has to say
+    /// and call
     /// `close(code: fault.closeCode)`; after 5 s the connection does that by itself.
     func faulted(_ fault: WebSocketFault, on connection: WebSocketConnection)
 
@@ -46,8 +48,8 @@ public struct WebSocketOptions: Sendable {
 /// One WebSocket connection, of a server or a client. Loop-confined: each method traps off its loop.
 /// While it is open, it is kept alive by its loop, and it keeps its handler.
 ///
-/// What is sent within one batch of the loop leaves in one system call at its end. The queue has no limit of its own: the owner
-/// looks at `queuedBytes` and ends a link that does not read.
+/// What is sent within one batch of the loop leaves in one system call at its end. The queue has no limit of its own:
+/// the owner looks at `queuedBytes` and ends a link that does not read.
 ///
 /// `@unchecked Sendable`: touched only on its loop, checked at each public entry.
 public final class WebSocketConnection: @unchecked Sendable {
@@ -134,8 +136,8 @@ public final class WebSocketConnection: @unchecked Sendable {
         put(WebSocketConnection.emptyPing)
     }
 
-    /// Ends the connection in order: a close frame after what is queued, then waits for the peer's (at most `closeTimeoutMs`
-    /// in all), then `closed(.local)`. Nothing is received any more. Only the first call counts.
+    /// Ends the connection in order: a close frame after what is queued, then waits for the peer's (at most
+    /// `closeTimeoutMs` in all), then `closed(.local)`. Nothing is received any more. Only the first call counts.
     /// - Parameters:
     ///   - code: 1000…4999 as RFC 6455 has it.
     ///   - reason: cut at 123 bytes.
@@ -165,8 +167,8 @@ public final class WebSocketConnection: @unchecked Sendable {
         channel.abort()
     }
 
-    /// Stops to take bytes from the socket, so that the peer has to wait. Up to 4 KiB of messages may still be delivered. The end
-    /// of the connection is not noticed meanwhile.
+    /// Stops to take bytes from the socket, so that the peer has to wait. Up to 4 KiB of messages may still be
+    /// delivered. The end of the connection is not noticed meanwhile.
     public func pauseReading() {
         loop.preconditionCurrent()
         guard state == .open else { return }

@@ -63,8 +63,8 @@ struct CloseFrame: Equatable {
     }
 }
 
-/// Takes a peer's bytes apart into messages, over wslay's event API. Sends nothing: what wslay would answer is thrown away and
-/// left to the owner. No socket, no clock. Loop-confined.
+/// Takes a peer's bytes apart into messages, over wslay's event API. Sends nothing: what wslay would answer is thrown
+/// away and left to the owner. No socket, no clock. Loop-confined.
 ///
 /// wslay's `user_data` is an unretained pointer to this object: wslay calls back only within `feed`, which holds it.
 final class WebSocketReceiver {
@@ -153,13 +153,15 @@ final class WebSocketReceiver {
         discardAnswers()
         if let closePayload, closePayload.count == framePayload {
             isDone = true
-            // wslay 1.1.1 takes close frames with one byte, does not always look at the reason, and knows no codes over 1011.
+            // wslay 1.1.1 takes close frames with one byte, does not always look at the reason, and knows no codes over
+            // 1011.
             switch closePayload.withUnsafeBytes({ CloseFrame.parse($0) }) {
             case .success(let frame): sink?.receiverFound(close: frame.code, reason: frame.reason)
             case .failure(let error): sink?.receiverFound(fault: error.fault)
             }
         } else if let closePayload, !closePayload.isEmpty, wslay_event_get_read_enabled(context) == 0 {
-            // wslay 1.1.1 mistakes a reason that comes in pieces for broken UTF-8 and stops: the code counts, if it came.
+            // wslay 1.1.1 mistakes a reason that comes in pieces for broken UTF-8 and stops: the code counts, if it
+            // came.
             isDone = true
             let known = closePayload.count >= 2 ? closePayload.prefix(2) : []
             switch known.withUnsafeBytes({ CloseFrame.parse($0) }) {

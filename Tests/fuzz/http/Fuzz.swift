@@ -1,6 +1,7 @@
 @_spi(Fuzzing) import HoldfastTransport
 
-/// Bytes of an HTTP client, and of a server that answers a WebSocket's handshake: the same is found however they are cut.
+/// Bytes of an HTTP client, and of a server that answers a WebSocket's handshake: the same is found however they are
+/// cut.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let data, count > 1 else { return 0 }

@@ -18,8 +18,8 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// A close frame's reason is seen at once or in the end, or not at all, as the pieces fall: of the last line only counts that
-/// it is the last.
+/// A close frame's reason is seen at once or in the end, or not at all, as the pieces fall: of the last line only
+/// counts that it is the last.
 private func isSame(_ one: [String], _ other: [String]) -> Bool {
     if one == other { return true }
     let (short, long) = one.count < other.count ? (one, other) : (other, one)

@@ -44,10 +44,11 @@ let lastSent = null; // controls as the others know them
 let sentSinceFrame = 0;
 let resumed = null; // of the resume that we are catching up from
 let inStep = true;
+const complaints = []; // what was shown as going wrong, the last of it
 let roundEnded = 0; // frames since the round was over
 
 const game = new Game({
-  report: (tick, hash) => client.reportFrameHash(tick, hashBytes(hash)),
+  report: (tick, hash) => { if (!client.isSpectator) client.reportFrameHash(tick, hashBytes(hash)); },
   keep: (tick, state) => { if (client.isOwner) client.putSnapshot(tick, state()).catch(complain); },
 });
 const preview = { game: new Game(), view: new View($("preview")), debt: 0 };
@@ -108,11 +109,11 @@ function listen(client) {
     const again = () => enter(() => null);
     phase = "home";
     saved.inRoom = code !== 5 && saved.inRoom;
+    game.end();
     showScreen("home");
-    if (code === 5) showGone("Playing in another tab", "This player was opened again elsewhere.", "Play here as someone new", () => {
-      sessionStorage.removeItem("scatter.player");
-      location.search = "";
-    });
+    refresh();
+    const elsewhere = "This player was opened again elsewhere.";
+    if (code === 5) showGone("Playing in another tab", elsewhere, "Be someone new", renew);
     else showGone("The link is lost", message || "The server cannot be reached.", "Connect again", again);
   });
   client.on("roundTrip", ({ roundTripMs }) => showLink(client.state, roundTripMs));
@@ -147,6 +148,11 @@ function listen(client) {
   });
 }
 
+function renew() {
+  sessionStorage.removeItem("scatter.player");
+  location.search = "";
+}
+
 /** Does `act` connected, and shows what goes wrong. */
 async function enter(act) {
   try {
@@ -165,20 +171,24 @@ function complain(error) {
     notOwner: "Only the owner can do that.", roomFull: "That room is full.", roomNotFound: "There is no such room.",
     rateLimited: "A little slower, please.", bannedFromRoom: "You cannot come back to that room.",
   };
+  complaints.push(`${error.name} ${error.message}`);
+  if (complaints.length > 50) complaints.shift();
   toast(plain[error.name] ?? error.message, "bad");
 }
 
 // ----------------------------------------------------------------------------------------------------- rooms and lobby
 
 const roomConfig = () => ({
-  maxPlayerCount: SEATS, type: roomType, name: `${saved.name || "Guest"}’s arena`, frameRate: FRAME_RATE, allowLateJoin: true,
-  maxSpectatorCount: 50, customProperties: JSON.stringify({ seconds }),
+  maxPlayerCount: SEATS, type: roomType, name: `${saved.name || "Guest"}’s arena`, frameRate: FRAME_RATE,
+  allowLateJoin: true, maxSpectatorCount: 50, customProperties: JSON.stringify({ seconds }),
 });
 const playerConfig = () => ({ customProperties: JSON.stringify({ name: saved.name || "Guest" }) });
 
 const match = async () => adopt(await client.matchRoom(roomConfig(), { player: playerConfig() }));
 const create = async () => adopt(await client.createRoom(roomConfig(), playerConfig()));
-const join = async (id, asSpectator = false) => adopt(await client.joinRoom(id, { asSpectator, player: playerConfig() }));
+const join = async (id, asSpectator = false) => {
+  adopt(await client.joinRoom(id, { asSpectator, player: playerConfig() }));
+};
 
 /** Stands in a room, by a call or because `connected` says so. */
 function adopt({ room, frameSync, snapshot, alreadyIn }) {
@@ -357,6 +367,7 @@ window.__demo = {
   get state() { return game.state; },
   get resumes() { return stats.resumes; },
   get inStep() { return inStep; },
+  complaints,
   get room() { return client?.room?.id ?? ""; },
   get stats() {
     const { delay, jitter, caughtUp } = stats;

@@ -99,20 +99,31 @@ function seatOf(room, player, index, { me, owner, act }) {
   else if (player.id === room.ownerId) state.textContent = "owner";
   else state.textContent = player.customStatus === 1 ? "ready" : "not ready";
   if (player.customStatus === 1 && player.id !== room.ownerId) state.className = "set";
-  const who = make("span", "who", make("strong", "", own ? `${nameOf(player)} (you)` : nameOf(player)), state);
+  const title = make("strong", "", own ? `${nameOf(player)} (you)` : nameOf(player));
+  const who = make("span", "who", title, state);
   const acts = make("span", "acts");
   if (owner && !own) {
-    for (const [name, label] of [["own", "Make owner"], ["kick", "Remove"]]) {
-      const button = make("button", "small", label);
+    for (const [name, label, shape] of [["own", "Make owner", "crown"], ["kick", "Remove", "cross"]]) {
+      const button = make("button", "small icon", icon(shape));
       button.type = "button";
       button.disabled = name === "own" && !player.status;
-      button.setAttribute("aria-label", `${label}: ${nameOf(player)}`);
+      button.title = `${label}: ${nameOf(player)}`;
+      button.setAttribute("aria-label", button.title);
       button.addEventListener("click", () => act(name, player.id));
       acts.append(button);
     }
   }
-  const puck = make("span", "puck");
+  const puck = make("span", "puck", ...(player.id === room.ownerId ? [icon("crown")] : []));
   return make("li", `seat seat-${index} ${player.status ? "" : "away"}`, puck, who, acts);
+}
+
+function icon(name) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+  use.setAttribute("href", `#${name}`);
+  svg.setAttribute("aria-hidden", "true");
+  svg.append(use);
+  return svg;
 }
 
 const LINES = 100;
@@ -151,8 +162,9 @@ export function showResult(state, { me, name, hash, watching }) {
   $("resultTitle").textContent = !order.length ? "Nobody left"
     : best.length > 1 ? (won ? "A tie, with you" : "A tie")
       : won ? "You win!" : `${name(best[0].id)} wins`;
-  $("podium").replaceChildren(...order.map(({ id, slot, score }, index) => make(
-    "li", `seat-${slot}`, make("em", "", String(index + 1)), make("i"),
+  const rank = (score) => 1 + order.filter((other) => other.score > score).length;
+  $("podium").replaceChildren(...order.map(({ id, slot, score }) => make(
+    "li", `seat-${slot} ${rank(score) === 1 ? "best" : ""}`, make("em", "", String(rank(score))), make("i"),
     make("span", "", id === me ? `${name(id)} (you)` : name(id)), make("b", "", String(score)))));
   $("resultHash").textContent = `state ${hash}`;
   $("again").textContent = watching ? "Back to the room" : "Play again";

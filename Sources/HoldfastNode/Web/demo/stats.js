@@ -30,7 +30,7 @@ export class Stats {
   }
 
   inputCame(ms) {
-    this.delay = this.delay ? this.delay * 0.8 + ms * 0.2 : ms;
+    this.delay = this.delay ? this.delay * 0.7 + ms * 0.3 : ms;
   }
 
   /** Mean distance from the nominal interval over the live frames shown. */
@@ -41,7 +41,7 @@ export class Stats {
   }
 
   show({ roundTripMs, hash, inStep }) {
-    const ms = (value) => (value ? `${value < 10 ? value.toFixed(1) : Math.round(value)} ms` : "–");
+    const ms = (value) => (value ? `${value < 1 ? "<1" : Math.round(value)} ms` : "–");
     this.#set("frame", this.frame ? this.frame.toLocaleString("en") : "–");
     this.#set("delay", ms(this.delay));
     this.#set("interval", this.intervals.length ? `${Math.round(NOMINAL)} ± ${this.jitter.toFixed(1)} ms` : "–");

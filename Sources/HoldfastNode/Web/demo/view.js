@@ -65,20 +65,25 @@ export class View {
     const context = this.floor.getContext("2d");
     context.scale(this.scale, this.scale);
     const light = context.createRadialGradient(500, 460, 60, 500, 500, 760);
-    light.addColorStop(0, "#1a2136");
-    light.addColorStop(0.55, "#121828");
-    light.addColorStop(1, "#0b0f1a");
+    light.addColorStop(0, "#243056");
+    light.addColorStop(0.5, "#161e38");
+    light.addColorStop(1, "#0d1222");
     context.fillStyle = light;
     context.fillRect(0, 0, ARENA, ARENA);
-    context.fillStyle = "rgba(150, 175, 230, 0.13)";
+    context.fillStyle = "rgba(150, 175, 230, 0.2)";
     for (let x = 50; x < ARENA; x += 50) for (let y = 50; y < ARENA; y += 50) dot(context, x, y, 1.6);
-    context.strokeStyle = "rgba(150, 175, 230, 0.1)";
-    context.lineWidth = 2;
+    context.strokeStyle = "rgba(150, 175, 230, 0.14)";
+    context.lineWidth = 2.5;
     for (const radius of [70, 220, 380]) {
       context.beginPath();
       context.arc(500, 500, radius, 0, 7);
       context.stroke();
     }
+    context.lineWidth = 5;
+    context.strokeStyle = "rgba(111, 140, 255, 0.3)";
+    context.beginPath();
+    context.roundRect(2, 2, ARENA - 4, ARENA - 4, (17 * ARENA) / this.canvas.clientWidth);
+    context.stroke();
   }
 
   #notice({ kind, slot, by, x, y, worth, lost }, pose, me) {
@@ -150,19 +155,24 @@ export class View {
     trail.push({ x: puck.x, y: puck.y });
     if (trail.length > TRAIL) trail.shift();
     this.trails.set(puck.id, trail);
-    if (!puck.online) return;
-    context.strokeStyle = COLORS[puck.slot];
-    context.lineCap = "round";
-    for (let n = 1; n < trail.length; n++) {
-      const part = n / trail.length;
-      context.globalAlpha = part * part * (puck.dashing > 0 ? 0.6 : 0.22);
-      context.lineWidth = PUCK_RADIUS * 1.5 * part;
-      context.beginPath();
-      context.moveTo(trail[n - 1].x, trail[n - 1].y);
-      context.lineTo(trail[n].x, trail[n].y);
-      context.stroke();
-    }
-    context.globalAlpha = 1;
+    const [tail, head] = [trail[0], trail.at(-1)];
+    if (!puck.online || trail.length < 3 || Math.hypot(head.x - tail.x, head.y - tail.y) < 6) return;
+    // One tapering shape: pieces laid over each other would show their seams.
+    const width = (n) => (PUCK_RADIUS - 3) * (n / (trail.length - 1)) ** 0.8;
+    const sides = trail.map(({ x, y }, n) => {
+      const [a, b] = [trail[Math.max(0, n - 1)], trail[Math.min(trail.length - 1, n + 1)]];
+      const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+      const [nx, ny] = [(-(b.y - a.y) / length) * width(n), ((b.x - a.x) / length) * width(n)];
+      return [x + nx, y + ny, x - nx, y - ny];
+    });
+    const fade = context.createLinearGradient(tail.x, tail.y, head.x, head.y);
+    fade.addColorStop(0, `${COLORS[puck.slot]}00`);
+    fade.addColorStop(1, `${COLORS[puck.slot]}${puck.dashing > 0 ? "bb" : "66"}`);
+    context.fillStyle = fade;
+    context.beginPath();
+    for (const [x, y] of sides) context.lineTo(x, y);
+    for (const [, , x, y] of sides.reverse()) context.lineTo(x, y);
+    context.fill();
   }
 
   #drawSpark({ id, x, y, worth, fresh }) {
@@ -218,7 +228,10 @@ export class View {
     context.globalAlpha = online ? 0.9 : 0.5;
     context.fillStyle = "#dbe3f5";
     const above = y > ARENA - 90 ? -1 : 1;
-    context.fillText(online ? name : `${name} · away`, x, y + above * (PUCK_RADIUS + 14 + size * 0.7));
+    const text = online ? name : `${name} · away`;
+    const half = context.measureText(text).width / 2 + 8;
+    const middle = Math.min(ARENA - half, Math.max(half, x));
+    context.fillText(text, middle, y + above * (PUCK_RADIUS + 14 + size * 0.7));
     context.globalAlpha = 1;
   }
 
