@@ -173,7 +173,12 @@ extension BotLoop {
         report.messagesSent += 1
         let text = Content.message(
             of: bot.number, number: number, sentUs: loop.nowMicroseconds, bytes: plan.messageBytes)
-        call(bot, .sendCustomMessage(SendCustomMessage(msg: text))) { [self] in answered(message: number, $0, bot) }
+        let body = ClientMessage.Body.sendCustomMessage(SendCustomMessage(msg: text))
+        if plan.isUnanswered {
+            put(ClientMessage(body: body), bot)
+            return
+        }
+        call(bot, body) { [self] in answered(message: number, $0, bot) }
     }
 
     private func answered(message number: UInt32, _ reply: ClientReply, _ bot: Bot) {

@@ -175,15 +175,19 @@ actor BotLoop {
             bot.connection?.close(code: 1000)
             bot.connection = nil
         case .send(let link, let message):
-            guard bot.link == link, let connection = bot.connection else { break }
+            guard bot.link == link else { break }
             bot.checker.sent(message, isAgain: message.id < bot.firstFreshId)
-            connection.send(
-                PreparedFrame(bot.encoding == .json ? .text : .binary, payload: bot.encoding.encode(message)))
+            put(message, bot)
         case .deliver(let event): take(event, bot)
         case .complete(let id, let reply):
             bot.calls.removeValue(forKey: id)?(reply)
         case .armDeadline(let atMs): bot.machineMs = atMs
         }
+    }
+
+    func put(_ message: ClientMessage, _ bot: Bot) {
+        bot.connection?.send(
+            PreparedFrame(bot.encoding == .json ? .text : .binary, payload: bot.encoding.encode(message)))
     }
 
     private func token(of bot: Bot) -> String {

@@ -20,6 +20,7 @@ enum BotsCommand {
             .value("inputs-per-frame", "X", "inputs of a player for each frame, at any time in it (1)"),
             .value("messages-per-second", "X", "custom messages of each player to all in its room (1)"),
             .value("message-bytes", "N", "the size of a custom message, 40 to 2048 (64)"),
+            .flag("unanswered", "custom messages without an id, so that the server answers none; not with --drop"),
             .value("seconds", "N", "how long to play and measure, once all rooms play (10)"),
             .value("ramp", "N", "connections opened in a second (500)"),
             .value(
@@ -59,6 +60,8 @@ enum BotsCommand {
         plan.seconds = try arguments.int("seconds", in: 1...86_400) ?? plan.seconds
         plan.ramp = try arguments.int("ramp", in: 1...100_000) ?? plan.ramp
         plan.drop = try arguments.double("drop", in: 0...1) ?? plan.drop
+        plan.isUnanswered = arguments.flag("unanswered")
+        guard plan.drop == 0 || !plan.isUnanswered else { throw UsageError("--unanswered excludes --drop") }
         plan.toleratesLoss = arguments.flag("tolerate-loss")
         if let name = arguments.string("encoding") {
             guard let encodings = BotsPlan.Encodings(rawValue: name) else {

@@ -19,6 +19,8 @@ struct BotsPlan: Sendable {
     var inputsPerFrame = 1.0
     var messagesPerSecond = 1.0
     var messageBytes = 64
+    /// Custom messages carry no id, so that nothing answers them.
+    var isUnanswered = false
 
     var seconds = 10
     /// Connections opened in a second.

@@ -234,10 +234,13 @@ struct MemberChecker {
     private mutating func live(
         _ frame: Frame, seq next: UInt64, _ nowUs: Int64, _ ledger: RoomLedger, _ report: inout BotReport
     ) {
+        let isNew = next > seq
         advance(to: next, filling: 1, &report)
         if lastFrameUs != 0, report.isMeasuring { report.intervalUs.add(nowUs - lastFrameUs) }
         lastFrameUs = nowUs
-        take(frame, nowUs, ledger, &report)
+        let hash = take(frame, nowUs, ledger, &report)
+        guard isNew else { return }
+        count(ledger.got(eventAt: next, hash: hash, body: nil, who: name, faults: &report.faults), &report)
     }
 
     private mutating func past(
@@ -257,25 +260,27 @@ struct MemberChecker {
                 .seqNotGrowing, name, "frames up to \(last.id), of before the join, with position \(next)")
         }
         lastFrameUs = 0
-        for frame in batch.frames { take(frame, nowUs, ledger, &report) }
+        for frame in batch.frames { _ = take(frame, nowUs, ledger, &report) }
     }
 
+    /// - Returns: the hash of what is in it.
     private mutating func take(
         _ frame: Frame, _ nowUs: Int64, _ ledger: RoomLedger, _ report: inout BotReport
-    ) {
+    ) -> UInt64 {
+        let hash = ContentHash.of(frame)
         report.frames += 1
         if !isFrameSyncRunning { report.faults.add(.frameWithoutFrameSync, name, "frame \(frame.id)") }
         guard frame.id > lastFrame else {
             report.faults.add(.frameRepeated, name, "frame \(frame.id) after \(lastFrame)")
-            return
+            return hash
         }
         if frame.id != lastFrame + 1 { report.faults.add(.frameGap, name, "frame \(frame.id) after \(lastFrame)") }
         lastFrame = frame.id
-        let hash = ContentHash.of(frame)
         rolling.add(hash)
         count(ledger.got(frame, hash: hash, who: name, faults: &report.faults), &report)
-        guard !isSpectator else { return }
+        guard !isSpectator else { return hash }
         for input in frame.inputs where input.playerId == name { own(input, in: frame.id, nowUs, ledger, &report) }
+        return hash
     }
 
     private mutating func own(

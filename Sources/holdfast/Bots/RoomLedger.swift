@@ -122,13 +122,14 @@ final class RoomLedger {
         }
     }
 
-    func got(eventAt seq: UInt64, hash: UInt64, body: ServerMessage.Body, who: String, faults: inout FaultLog)
+    /// - Parameter body: nil for a live frame, which is looked at apart.
+    func got(eventAt seq: UInt64, hash: UInt64, body: ServerMessage.Body?, who: String, faults: inout FaultLog)
         -> Verdict
     {
         let verdict = events.put(hash, at: seq)
         switch verdict {
         case .differs: faults.add(.eventDiffers, who, "position \(seq) in room \(roomId)")
-        case .first: note(body, at: seq)
+        case .first: if let body { note(body, at: seq) }
         case .same, .tooOld: break
         }
         return verdict
