@@ -43,12 +43,11 @@ public final class Node: Sendable {
             var metrics = MetricsRegistry()
             addProcessMetrics(to: &metrics, log: log)
             let engine = try await engineType.start(parts, metrics: &metrics)
-            let authority = "\(hostInURL(config.listen)):\(config.port)"
             let router = NodeRouter(
                 dev: config.dev, secure: options.tls != nil, assets: assets,
                 devProject: config.dev
                     ? config.projects.first { $0.key == ServerConfig.devProject.key } : nil,
-                limits: config.limits, authority: authority)
+                limits: config.limits, host: hostInURL(config.listen))
             let handler = NodeHTTPHandler(router: router, acceptor: engine, log: log, metrics: metrics)
             let server = HTTPServer(group: loops, options: options, handler: handler)
             handler.metrics.withLock { metrics in
@@ -58,6 +57,7 @@ public final class Node: Sendable {
             }
             let port: UInt16
             do { port = try server.start() } catch { throw StartError(message: "cannot \(error)") }
+            handler.listens(on: port)
             let url = "\(options.tls == nil ? "http" : "https")://\(hostInURL(config.listen)):\(port)"
             log.info(
                 "node.started", ("version", .text(holdfastVersion)), ("url", .text(url)),

@@ -2,49 +2,63 @@
 /// time, applies it, and keeps the effects until the entry is committed. Nothing leaves a shard past this gate.
 ///
 /// A shard that no other replica backs up commits each entry at once. Backups hold entries back at `commit`.
+///
+/// Inlinable, because each entry of a node passes here: a caller in another module gets code made for its machine.
 public struct ShardReplica<Machine: ReplicatedMachine>: Sendable {
-    public private(set) var machine: Machine
-    /// The index of the newest entry.
-    public private(set) var last: UInt64 = 0
-    /// Entries up to here survive the death of any one node, or of none if this is the only replica.
-    public private(set) var committed: UInt64 = 0
+    @usableFromInline var state: Machine
+    @usableFromInline var newest: UInt64 = 0
+    @usableFromInline var safe: UInt64 = 0
     /// Shard time of the newest entry.
-    public private(set) var timeMs: Int64 = .min
-    /// The effects of entries above `committed`, oldest first.
-    private var tail: [(index: UInt64, effects: [Machine.Effect])] = []
+    @usableFromInline var timeMs: Int64 = .min
+    /// The effects of entries above `safe`, oldest first.
+    @usableFromInline var tail: [(index: UInt64, effects: [Machine.Effect])] = []
 
+    @inlinable
     public init(machine: Machine) {
-        self.machine = machine
+        state = machine
     }
+
+    /// The machine after the newest entry.
+    public var machine: Machine { state }
+
+    /// The index of the newest entry.
+    public var last: UInt64 { newest }
+
+    /// Entries up to here survive the death of any one node, or of none if this is the only replica.
+    public var committed: UInt64 { safe }
 
     /// Logs a command.
     /// - Parameter nowMs: the node's clock; shard time follows it and never falls.
     /// - Returns: the effects that may leave now.
+    @inlinable
     public mutating func submit(
         _ command: Machine.Command, nowMs: Int64, randomness: Machine.Randomness
     ) -> [Machine.Effect] {
-        last += 1
+        newest += 1
         timeMs = max(timeMs, nowMs)
-        let effects = machine.apply(command, index: last, timeMs: timeMs, randomness: randomness)
-        if tail.isEmpty, leastAcknowledged == last {
-            committed = last
+        let effects = state.apply(command, index: newest, timeMs: timeMs, randomness: randomness)
+        if tail.isEmpty, leastAcknowledged == newest {
+            safe = newest
             return effects
         }
-        tail.append((last, effects))
+        tail.append((newest, effects))
         return commit()
     }
 
     /// Releases the effects of entries that are committed, in order.
-    private mutating func commit() -> [Machine.Effect] {
-        committed = max(committed, leastAcknowledged)
-        let due = tail.prefix { $0.index <= committed }
+    @inlinable
+    mutating func commit() -> [Machine.Effect] {
+        safe = max(safe, leastAcknowledged)
+        let due = tail.prefix { $0.index <= safe }
         tail.removeFirst(due.count)
         return due.flatMap(\.effects)
     }
 
     /// The newest entry that every backup has. Without backups, that is the newest of all.
-    private var leastAcknowledged: UInt64 { last }
+    @inlinable
+    var leastAcknowledged: UInt64 { newest }
 
     /// When an entry is due at the latest, in shard time.
-    public mutating func nextDeadlineMs() -> Int64? { machine.nextDeadlineMs() }
+    @inlinable
+    public mutating func nextDeadlineMs() -> Int64? { state.nextDeadlineMs() }
 }

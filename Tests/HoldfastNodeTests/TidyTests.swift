@@ -51,6 +51,14 @@ import Testing
     ]
     static let standard: Set<String> = ["Swift", "Synchronization"]
 
+    /// Over 120 columns, apart from the comma that the formatter puts behind, and from a test's text that is one
+    /// literal.
+    static func isLong(_ line: String, inTest: Bool) -> Bool {
+        guard line.utf8.count > 120, line.count - (line.hasSuffix(",") ? 1 : 0) > 120 else { return false }
+        let start = line.drop { $0 == " " }
+        return !(inTest && (start.hasPrefix("\"") || start.hasPrefix("#\"")))
+    }
+
     /// Cuts a line comment off, unless its slashes stand in a string.
     static func withoutComment(_ line: String) -> String {
         guard line.contains("//") else { return line }
@@ -81,7 +89,7 @@ import Testing
         var long: [String] = []
         for source in Self.sources {
             #expect(source.lines.count <= 601, "\(source.path): \(source.lines.count - 1) lines, 600 at most")
-            for (index, line) in source.lines.enumerated() where line.utf8.count > 120 && line.count > 120 {
+            for (index, line) in source.lines.enumerated() where Self.isLong(line, inTest: source.isTest) {
                 long.append("\(source.path):\(index + 1)")
             }
         }

@@ -11,8 +11,12 @@ from world import World
 
 
 def pytest_configure(config):
-    for line in ("profile(name): settings profile of the server", "mixed: also with both encodings in one room",
-                 "once: the encoding does not matter", "slow(seconds): may take longer than usual"):
+    for line in (
+        "profile(name): settings profile of the server",
+        "mixed: also with both encodings in one room",
+        "once: the encoding does not matter",
+        "slow(seconds): may take longer than usual",
+    ):
         config.addinivalue_line("markers", line)
 
 

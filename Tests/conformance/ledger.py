@@ -1,4 +1,5 @@
-"""What all clients of one test saw of each room's stream, compared: the same order, the same bytes, no unexplained hole."""
+"""What all clients of one test saw of each room's stream, compared: the same order, the same bytes, no unexplained
+hole."""
 
 HIDEABLE = {"playerEntered", "playerLeft", "playerOffline", "playerOnline", "playerKicked", "customMessageReceived"}
 
@@ -13,12 +14,12 @@ class Window:
 
 class Ledger:
     def __init__(self):
-        self.events = {}       # room → seq → (kind, body)
-        self.bytes = {}        # (encoding, room, seq) → the bytes of it
-        self.frames = {}       # (room, frame sync, frame id) → frame
-        self.places = {}       # (room, frame sync, frame id) → seq
-        self.batches = []      # (client, room, frame sync, last frame id, seq, start of the stream)
-        self.windows = {}      # room → windows
+        self.events = {}  # room → seq → (kind, body)
+        self.bytes = {}  # (encoding, room, seq) → the bytes of it
+        self.frames = {}  # (room, frame sync, frame id) → frame
+        self.places = {}  # (room, frame sync, frame id) → seq
+        self.batches = []  # (client, room, frame sync, last frame id, seq, start of the stream)
+        self.windows = {}  # room → windows
         self.problems = []
         self.unseen_holes_allowed = set()
 
@@ -57,7 +58,9 @@ class Ledger:
     def batch(self, client, room, message):
         window = self._window(client, room)
         sync = message["frameSyncId"] or client.sync
-        self.batches.append((client, room, sync, message["frames"][-1]["id"], message.seq, window.start if window else 0))
+        self.batches.append(
+            (client, room, sync, message["frames"][-1]["id"], message.seq, window.start if window else 0)
+        )
 
     def frame(self, client, room, sync, frame, seq=0):
         if seq:
@@ -74,8 +77,10 @@ class Ledger:
         for client, room, sync, last, seq, start in self.batches:
             place = self.places.get((room, sync, last))
             if place is not None and seq != (place if place > start else 0) and seq != place:
-                self.problems.append(f"{client}: `frames` up to {last} have seq {seq}; that frame has {place}, the stream "
-                                     f"began after {start}")
+                self.problems.append(
+                    f"{client}: `frames` up to {last} have seq {seq}; that frame has {place}, the stream "
+                    f"began after {start}"
+                )
         return self.problems
 
     def _check_holes(self, room, window, events):
@@ -89,5 +94,6 @@ class Ledger:
             if kind is None and room in self.unseen_holes_allowed:
                 continue
             if kind is None or kind not in HIDEABLE:
-                self.problems.append(f"room {room}: {window.client} has a hole at {seq} ({kind}), window "
-                                     f"{window.start}…{window.last}")
+                self.problems.append(
+                    f"room {room}: {window.client} has a hole at {seq} ({kind}), window {window.start}…{window.last}"
+                )

@@ -1,7 +1,7 @@
 """Both encodings of holdfast.proto behind plain dicts, through classes that `protoc` generated.
 
-A decoded message is a dict with lowerCamelCase keys: integers are ints, bytes are bytes, scalars and lists stand even at
-their default, absent messages and unset members of a oneof are missing.
+A decoded message is a dict with lowerCamelCase keys: integers are ints, bytes are bytes, scalars and lists
+stand even at their default, absent messages and unset members of a oneof are missing.
 """
 
 import base64
@@ -27,8 +27,9 @@ def generate(directory):
     source = next((c for c in candidates if (c / "holdfast.proto").exists()), None)
     if source is None:
         raise RuntimeError(f"holdfast.proto is in none of {candidates}")
-    subprocess.run(["protoc", f"-I{source}", f"--python_out={directory}", str(source / "holdfast.proto")],
-                   check=True, timeout=60)
+    subprocess.run(
+        ["protoc", f"-I{source}", f"--python_out={directory}", str(source / "holdfast.proto")], check=True, timeout=60
+    )
     sys.path.insert(0, str(directory))
     pb = importlib.import_module("holdfast_pb2")
     return pb

@@ -2,8 +2,21 @@
 
 import copy
 
-FIELDS = ("id", "name", "type", "customProperties", "maxPlayerCount", "frameRate", "matchParams", "hidden", "hasPassword",
-          "allowLateJoin", "lockedDuringFrameSync", "maxSpectatorCount", "createTime")
+FIELDS = (
+    "id",
+    "name",
+    "type",
+    "customProperties",
+    "maxPlayerCount",
+    "frameRate",
+    "matchParams",
+    "hidden",
+    "hasPassword",
+    "allowLateJoin",
+    "lockedDuringFrameSync",
+    "maxSpectatorCount",
+    "createTime",
+)
 
 
 class Mirror:
@@ -26,13 +39,16 @@ class Mirror:
 
         def seats(players):
             return [{**p, "status": 1} if p["id"] in without else p for p in players]
+
         if seats(mine["players"]) != seats(theirs["players"]):
             return f"players are {theirs['players']}, the events told {mine['players']}"
         return None
 
     def apply(self, message, me, settled):
-        """Carries out an event; returns what is wrong with it, or None. `settled`: no events are being caught up with, so
-        that this client knows who is online."""
+        """Carries out an event; returns what is wrong with it, or None.
+
+        `settled`: no events are being caught up with, so that this client knows who is online.
+        """
         kind, body = message.kind, message.body
         wrong = None
         before = self.room["ownerId"]

@@ -63,11 +63,11 @@ class RawSocket(asyncio.Protocol):
         self.upgraded = False
         self.answer_pings = True
         self.discard = False
-        self.pings = []            # loop times at which a WebSocket ping came
-        self.pongs = []            # payloads of WebSocket pongs
-        self.problems = []         # what the server did against the RFC
-        self.close_code = None     # code of the server's close frame; 1005 when it had none
-        self.ended = False         # the TCP connection is over
+        self.pings = []  # loop times at which a WebSocket ping came
+        self.pongs = []  # payloads of WebSocket pongs
+        self.problems = []  # what the server did against the RFC
+        self.close_code = None  # code of the server's close frame; 1005 when it had none
+        self.ended = False  # the TCP connection is over
         self.end_error = None
         self.on_message = lambda opcode, payload: None
         self.on_end = lambda: None
@@ -150,7 +150,7 @@ class RawSocket(asyncio.Protocol):
         for line in lines[1:]:
             name, _, value = line.partition(":")
             headers[name.strip().lower()] = value.strip()
-        del self.buffer[:len(head) + 4]
+        del self.buffer[: len(head) + 4]
         if status == 101 or head_only:
             return status, headers, b""
         if "content-length" in headers:
@@ -173,7 +173,7 @@ class RawSocket(asyncio.Protocol):
             size = int(line.split(b";")[0], 16)
             whole = len(line) + 2 + size + 2
             await self.until(lambda: len(self.buffer) >= whole or self.ended, timeout, "a chunk")
-            body += bytes(self.buffer[len(line) + 2:len(line) + 2 + size])
+            body += bytes(self.buffer[len(line) + 2 : len(line) + 2 + size])
             del self.buffer[:whole]
             if size == 0:
                 return body
@@ -181,8 +181,14 @@ class RawSocket(asyncio.Protocol):
     async def upgrade(self, path="/v1/connect", subprotocols=(), headers=(), timeout=5.0, early=b""):
         """The opening handshake. `early` goes out in the same write, before the answer has come."""
         key = base64.b64encode(os.urandom(16))
-        lines = [f"GET {path} HTTP/1.1", "Host: 127.0.0.1", "Upgrade: websocket", "Connection: Upgrade",
-                 f"Sec-WebSocket-Key: {key.decode()}", "Sec-WebSocket-Version: 13"]
+        lines = [
+            f"GET {path} HTTP/1.1",
+            "Host: 127.0.0.1",
+            "Upgrade: websocket",
+            "Connection: Upgrade",
+            f"Sec-WebSocket-Key: {key.decode()}",
+            "Sec-WebSocket-Version: 13",
+        ]
         if subprotocols:
             lines.append("Sec-WebSocket-Protocol: " + ", ".join(subprotocols))
         lines += headers
@@ -258,8 +264,8 @@ class RawSocket(asyncio.Protocol):
                 at += 4
             if len(buffer) < at + size:
                 return
-            payload = bytes(buffer[at:at + size])
-            del buffer[:at + size]
+            payload = bytes(buffer[at : at + size])
+            del buffer[: at + size]
             self._frame(first, payload)
 
     def _frame(self, first, payload):

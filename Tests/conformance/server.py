@@ -39,7 +39,9 @@ class Server:
         self.profile = profile
         self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="holdfast-conformance-"))
         config = {
-            "listen": "127.0.0.1", "port": 0, "limits": PROFILES[profile],
+            "listen": "127.0.0.1",
+            "port": 0,
+            "limits": PROFILES[profile],
             "projects": [
                 {"key": tokens.PROJECT, "secret": tokens.SECRET},
                 {"key": tokens.OTHER_PROJECT, "secret": tokens.OTHER_SECRET, "secondSecret": tokens.OTHER_SECOND},
@@ -49,8 +51,12 @@ class Server:
         path.write_text(json.dumps(config))
         self.errors = self.directory / f"{profile}.stderr"
         with open(self.errors, "wb") as stderr:
-            self.process = subprocess.Popen([binary(), "serve", *(arguments or ["--config", str(path)])],
-                                            stdout=subprocess.PIPE, stderr=stderr, stdin=subprocess.DEVNULL)
+            self.process = subprocess.Popen(
+                [binary(), "serve", *(arguments or ["--config", str(path)])],
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                stdin=subprocess.DEVNULL,
+            )
         self.address = self._ready(f"holdfast: listening on {scheme}://127.0.0.1:")
 
     def _ready(self, prefix, timeout=30):
@@ -66,7 +72,7 @@ class Server:
         if not text.startswith(prefix):
             self.kill()
             raise RuntimeError(f"not the ready line: {text!r}")
-        return "127.0.0.1", int(text[len(prefix):].rstrip("/"))
+        return "127.0.0.1", int(text[len(prefix) :].rstrip("/"))
 
     def alive(self):
         return self.process.poll() is None

@@ -53,7 +53,8 @@ async def test_player_offline_and_online(hf):
 
 
 async def test_player_kicked(hf):
-    '"playerKicked: everyone, the kicked (its last of the room) and the kicker"; "A caller gets its reply before any event that its request caused."'
+    '''"playerKicked: everyone, the kicked (its last of the room) and the kicker"; "A caller gets its reply before any
+    event that its request caused."'''
     a, b, c, s, x, room = await cast(hf)
     await a.do("kickRoomPlayer", {"playerId": b.player})
     await b.event("playerKicked")
@@ -120,7 +121,8 @@ async def test_custom_messages(hf):
 
 
 async def test_room_dismissed(hf):
-    '"roomDismissed: everyone, the caller too, as the last event"; "A room that closes while frame sync runs first sends `frameSyncStopped` reason 3."'
+    '''"roomDismissed: everyone, the caller too, as the last event"; "A room that closes while frame sync runs first
+    sends `frameSyncStopped` reason 3."'''
     a, b, c, s, x, room = await cast(hf, frameRate=20)
     await a.do("startFrameSync")
     await s.frame(2)
@@ -136,7 +138,8 @@ async def test_room_dismissed(hf):
 
 
 async def test_the_last_player_leaves_during_frame_sync(hf):
-    '"A room that closes while frame sync runs first sends `frameSyncStopped` reason 3."; "spectators get `roomDismissed` 1"'
+    '''"A room that closes while frame sync runs first sends `frameSyncStopped` reason 3."; "spectators get
+    `roomDismissed` 1"'''
     a, s = await hf.players(2)
     await hf.room(a, spectators=[s], frameRate=20)
     await a.do("startFrameSync")
@@ -171,7 +174,8 @@ async def test_one_order_for_all(hf):
 
 
 async def test_streams_begin_small(hf):
-    'ServerMessage.seq: "Starts at 1; no holes for a member except events addressed to others"; RoomJoined: "creating a room takes a position"'
+    '''ServerMessage.seq: "Starts at 1; no holes for a member except events addressed to others"; RoomJoined: "creating
+    a room takes a position"'''
     a, b = await hf.players(2)
     joined = await a.do("createRoom", {"room": hf.config()})
     first = joined["roomSeq"]

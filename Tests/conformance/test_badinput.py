@@ -29,7 +29,8 @@ async def stray(client, code=11, number=7):
 
 
 async def test_malformed_messages(hf):
-    'errors.md: "If no id can be read from a bad message, the error carries none."; "An error never closes a link, except …"'
+    '''errors.md: "If no id can be read from a bad message, the error carries none."; "An error never closes a link,
+    except …"'''
     c = await hf.player()
     for _ in range(5):
         c.send_bytes(garbage(c))
@@ -117,7 +118,7 @@ async def test_the_largest_message_in_fragments(hf):
     c.may_answer_unasked = True
     for at in range(0, len(payload), 9000):
         last = at + 9000 >= len(payload)
-        c.raw.send(own if at == 0 else CONTINUATION, payload[at:at + 9000], fin=last)
+        c.raw.send(own if at == 0 else CONTINUATION, payload[at : at + 9000], fin=last)
     await c.goodbye(11)
 
 
@@ -143,7 +144,9 @@ async def test_text_that_is_not_utf8(hf):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("bad", [b"\x80", b"\xc3", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xf8\x88\x80\x80\x80"])
+@pytest.mark.parametrize(
+    "bad", [b"\x80", b"\xc3", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xf8\x88\x80\x80\x80"]
+)
 async def test_bad_utf8_in_json(hf, bad):
     'errors.md: "text that is not UTF-8": stray and missing continuations, overlong forms, surrogates, above U+10FFFF'
     c = await hf.player()
@@ -168,9 +171,16 @@ async def test_strings_that_are_not_utf8_in_protobuf(hf):
 
 
 PROTOBUF = {
-    "truncated varint": b"\x08", "truncated length": b"\x22\x05\x08\x01", "varint over ten bytes": b"\x08" + b"\xff" * 10 + b"\x01",
-    "field number 0": b"\x00\x01", "wire type 6": b"\x0e\x01", "wire type 7": b"\x0f\x01", "an end without a beginning": b"\x0c",
-    "length of 2^62": b"\x22" + b"\xff" * 8 + b"\x3f", "truncated 32 bits": b"\xa5\x7d\x01\x02", "truncated 64 bits": b"\xa1\x7d\x01\x02",
+    "truncated varint": b"\x08",
+    "truncated length": b"\x22\x05\x08\x01",
+    "varint over ten bytes": b"\x08" + b"\xff" * 10 + b"\x01",
+    "field number 0": b"\x00\x01",
+    "wire type 6": b"\x0e\x01",
+    "wire type 7": b"\x0f\x01",
+    "an end without a beginning": b"\x0c",
+    "length of 2^62": b"\x22" + b"\xff" * 8 + b"\x3f",
+    "truncated 32 bits": b"\xa5\x7d\x01\x02",
+    "truncated 64 bits": b"\xa1\x7d\x01\x02",
 }
 
 
@@ -219,7 +229,7 @@ async def test_unknown_fields_in_protobuf(hf):
 
 @pytest.mark.once
 async def test_random_bytes(hf):
-    'bad input gets 11 or 16 and changes nothing; the process never dies or stalls from it'
+    "bad input gets 11 or 16 and changes nothing; the process never dies or stalls from it"
     generator = random.Random(20260101)
     watcher = await hf.player()
     for encoding in ("json", "protobuf"):
@@ -227,9 +237,15 @@ async def test_random_bytes(hf):
             c = hf.client(encoding=encoding)
             await c.start()
             c.may_answer_unasked = True
-            valid = [wire(c, m) for m in (
-                {"id": 1, "ping": {"clientTime": 5}}, {"id": 2, "createRoom": {"room": {"maxPlayerCount": 2, "type": "t"}}},
-                {"id": 3, "sendCustomMessage": {"msg": "x", "receivers": ["a", "b"]}}, {"id": 4, "putSnapshot": {"state": b"abc"}})]
+            valid = [
+                wire(c, m)
+                for m in (
+                    {"id": 1, "ping": {"clientTime": 5}},
+                    {"id": 2, "createRoom": {"room": {"maxPlayerCount": 2, "type": "t"}}},
+                    {"id": 3, "sendCustomMessage": {"msg": "x", "receivers": ["a", "b"]}},
+                    {"id": 4, "putSnapshot": {"state": b"abc"}},
+                )
+            ]
             for _ in range(18):
                 data = bytearray(generator.choice(valid))
                 for _ in range(generator.randint(1, 4)):
@@ -240,7 +256,7 @@ async def test_random_bytes(hf):
                     elif change < 0.75:
                         data[at:at] = bytes(generator.randrange(128) for _ in range(generator.randint(1, 5)))
                     else:
-                        del data[at:at + generator.randint(1, 3)]
+                        del data[at : at + generator.randint(1, 3)]
                         data = data or bytearray(b"x")
                 c.send_bytes(bytes(data))
                 if c.raw.ended:
@@ -252,7 +268,7 @@ async def test_random_bytes(hf):
 
 
 async def test_fragments_and_control_frames_between(hf):
-    'RFC 6455: a message may come in fragments, with control frames in between'
+    "RFC 6455: a message may come in fragments, with control frames in between"
     c = await hf.player()
     own = TEXT if c.encoding == "json" else BINARY
     payload = wire(c, {"id": 500, "ping": {"clientTime": 5}})
@@ -268,7 +284,7 @@ async def test_fragments_and_control_frames_between(hf):
 
 
 async def test_byte_by_byte(hf):
-    'TCP has no message borders: every byte in a packet of its own'
+    "TCP has no message borders: every byte in a packet of its own"
     c = await hf.player()
     own = TEXT if c.encoding == "json" else BINARY
     c.pending[500] = ("raw", {})

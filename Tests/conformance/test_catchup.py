@@ -30,7 +30,8 @@ async def test_get_frames(hf):
 
 @pytest.mark.slow(40)
 async def test_get_frames_six_hundred_at_most(hf):
-    '"at most 600 frames and 256 KiB of inputs a reply (…; `partial` says that more follow)"; hash reports "older than 600 frames: ignored"'
+    '''"at most 600 frames and 256 KiB of inputs a reply (…; `partial` says that more follow)"; hash reports "older
+    than 600 frames: ignored"'''
     room, a, b = await started(hf, frameRate=60, allowLateJoin=True)
     await a.frame(1)
     await a.frame(640, timeout=25)
@@ -67,6 +68,7 @@ async def test_get_frames_of_many_inputs(hf):
 
     def weight(frames):
         return sum(len(i["data"]) for f in frames for i in f["inputs"])
+
     assert weight(a.frames.values()) > 280_000
     first, seen = 1, []
     while first <= total:
@@ -89,8 +91,9 @@ async def test_a_late_joiner(hf):
     joined = await c.do("joinRoom", {"roomId": room.id})
     info = joined["frameSync"]
     assert info["frameSyncId"] == 1 and info["frameId"] >= a.last_frame - 1 and info["frameRate"] == 30
-    assert [p["id"] for p in info["roomInfo"]["players"]] == [a.player, b.player], \
+    assert [p["id"] for p in info["roomInfo"]["players"]] == [a.player, b.player], (
         "room_info: the room at the start of this frame sync, for late joiners too"
+    )
     assert [p["id"] for p in joined["room"]["players"]] == [a.player, b.player, c.player]
     await c.frame(info["frameId"] + 5)
     assert sorted(c.frames) == list(range(1, c.last_frame + 1))
@@ -289,7 +292,7 @@ async def test_no_snapshot_outlives_its_frame_sync(hf):
 
 
 async def test_an_empty_snapshot_and_frame_zero(hf):
-    'putSnapshot: a frame id that is sealed; an empty state is within 64 KiB'
+    "putSnapshot: a frame id that is sealed; an empty state is within 64 KiB"
     room, a, b = await started(hf, frameRate=30, allowLateJoin=True)
     await a.frame(2)
     await a.do("putSnapshot", {"frameId": 1, "state": b""})
@@ -368,6 +371,7 @@ async def test_a_join_among_frames(hf):
             elif m.kind == "customMessageReceived":
                 out[m["msg"]] = frame
         return out
+
     whole = order(b)
     for client in joiners:
         assert all(whole[msg] == frame for msg, frame in order(client).items()), (order(client), whole)

@@ -46,7 +46,8 @@ async def test_second_connect(hf):
 
 
 async def test_connected_says_who_and_how(hf):
-    'holdfast.proto, Connected: "how often this server pings", "ms since 1970", "room present when the player is in a room"'
+    '''holdfast.proto, Connected: "how often this server pings", "ms since 1970", "room present when the player is in a
+    room"'''
     c = hf.client()
     await c.open()
     reply = await c.connect(token=c.token, client="conformance/1.0")
@@ -80,9 +81,9 @@ async def test_client_text_limit(hf):
     assert reply.kind == "connected"
 
 
-@pytest.mark.parametrize("value", [0, 1, -1, 2**63 - 1, -2**63])
+@pytest.mark.parametrize("value", [0, 1, -1, 2**63 - 1, -(2**63)])
 async def test_ping(hf, value):
-    'holdfast.proto, Pong: client_time echoed, server_time'
+    "holdfast.proto, Pong: client_time echoed, server_time"
     c = await hf.player()
     reply = await c.do("ping", {"clientTime": value})
     assert reply.kind == "pong" and reply["clientTime"] == value
@@ -152,7 +153,8 @@ async def test_a_link_ends_without_disconnect_is_a_drop(hf):
 
 
 async def test_another_connect_replaces_the_run(hf):
-    '"another connect of the same player begins a new run: then the older link gets `disconnected` 5 (and must not come back by itself), its resume token is void"'
+    '''"another connect of the same player begins a new run: then the older link gets `disconnected` 5 (and must not
+    come back by itself), its resume token is void"'''
     a = await hf.player()
     old = a.resume_token
     b = await hf.twin(a).start()
@@ -164,7 +166,8 @@ async def test_another_connect_replaces_the_run(hf):
 
 
 async def test_a_fresh_connect_keeps_the_seat(hf):
-    '''"The seat or spectator's place does not belong to the run: after a fresh connect `connected` has `resumed` false, `room`, `roomSeq` and `frameSync`, the stream goes on (`roomRestarted` true)"'''
+    '''"The seat or spectator's place does not belong to the run: after a fresh connect `connected` has `resumed`
+    false, `room`, `roomSeq` and `frameSync`, the stream goes on (`roomRestarted` true)"'''
     a, b, s = await hf.players(3)
     room = await hf.room(a, b, spectators=[s], frameRate=20)
     await a.do("startFrameSync")
@@ -214,7 +217,8 @@ async def test_who_does_not_want_the_seat_leaves(hf):
 
 
 async def test_ids_belong_to_the_run(hf):
-    'ClientMessage.id: "growing within a run"; "A run begins with each `connect` that presents a token and no valid resume"'
+    '''ClientMessage.id: "growing within a run"; "A run begins with each `connect` that presents a token and no valid
+    resume"'''
     a = await hf.player()
     a.last_id = 1000
     await a.do("createRoom", {"room": hf.config()})
@@ -237,7 +241,9 @@ async def test_replacing_ends_a_waiting_match(hf):
     assert not b.replies.get(waiting)
     third = await c.do("matchRoom", {"room": config, "timeoutMs": 60000})
     second = await b.reply(waiting)
-    assert [p["id"] for p in third["room"]["players"]] == [b.player, c.player] and second["room"]["id"] == third["room"]["id"]
+    assert [p["id"] for p in third["room"]["players"]] == [b.player, c.player] and second["room"]["id"] == third[
+        "room"
+    ]["id"]
     await again.do("createRoom", {"room": hf.config()})
 
 

@@ -39,7 +39,8 @@ async def test_who_may_start_and_stop(hf):
 
 
 async def test_frame_sync_started(hf):
-    '"`frameSyncStarted`: for all the same `roomInfo`, `frameSyncId` (+1 with each start in the room, from 1), `seed` (drawn at random), `serverTime`; before frame 1."'
+    '''"`frameSyncStarted`: for all the same `roomInfo`, `frameSyncId` (+1 with each start in the room, from 1), `seed`
+    (drawn at random), `serverTime`; before frame 1."'''
     a, b = await hf.players(2)
     room = await hf.room(a, b, customProperties="map 3")
     seeds = []
@@ -91,7 +92,8 @@ async def test_the_default_rate(hf):
 
 
 async def test_inputs(hf):
-    '"Inputs stand in the order of arrival, with the server\'s stamp of player and time"; FrameInput.id "the id that its sender gave it"'
+    '''"Inputs stand in the order of arrival, with the server's stamp of player and time"; FrameInput.id "the id that
+    its sender gave it"'''
     room, a, b = await started(hf)
     now = time.time() * 1000
     first = a.post("sendFrameInput", {"data": "left"})
@@ -162,8 +164,10 @@ async def test_too_large_goes_before_too_many(hf):
     await a.refused(25, "sendFrameInput", {"data": "x" * 1025})
     await a.do("startFrameSync")
     await a.frame(1)
-    ids = a.post_many([("sendFrameInput", {"data": str(n)}) for n in range(5)]
-                      + [("sendFrameInput", {"data": "x" * 1025}), ("sendFrameInput", {"data": "x"})])
+    ids = a.post_many(
+        [("sendFrameInput", {"data": str(n)}) for n in range(5)]
+        + [("sendFrameInput", {"data": "x" * 1025}), ("sendFrameInput", {"data": "x"})]
+    )
     assert (await a.reply(ids[5]))["code"] == 28
     assert (await a.reply(ids[6]))["code"] == 29
 
@@ -202,7 +206,8 @@ async def test_no_frame_sync(hf):
 
 
 async def test_changes(hf):
-    'SeatChange.kind "0 entered, 1 left, 2 offline, 3 online, 4 kicked"; "`changes` lists the seats\' changes since the frame before"'
+    '''SeatChange.kind "0 entered, 1 left, 2 offline, 3 online, 4 kicked"; "`changes` lists the seats' changes since
+    the frame before"'''
     room, a, b, c = await started(hf, count=3, frameRate=30, allowLateJoin=True)
     await a.frame(1)
     d = await hf.player()
@@ -213,6 +218,7 @@ async def test_changes(hf):
 
     def changes(client):
         return [(x["playerId"], x["kind"]) for n in sorted(client.frames) for x in client.frames[n]["changes"]]
+
     await a.until(lambda: (c.player, 4) in changes(a), what="the kick in a frame")
     assert changes(a) == [(d.player, 0), (b.player, 1), (c.player, 4)]
     await d.until(lambda: (c.player, 4) in changes(d), what="the kick in a frame")

@@ -19,8 +19,13 @@ async def raw_socket(hf, **how):
 @pytest.mark.once
 async def test_subprotocols(hf):
     'holdfast.proto: "`holdfast.v1.json` (also the default when none is offered) or `holdfast.v1.protobuf`"'
-    for offered, encoding in (([], "json"), ([JSON], "json"), ([PROTOBUF], "protobuf"), (["chat", PROTOBUF], "protobuf"),
-                              (["x", JSON, "y"], "json")):
+    for offered, encoding in (
+        ([], "json"),
+        ([JSON], "json"),
+        ([PROTOBUF], "protobuf"),
+        (["chat", PROTOBUF], "protobuf"),
+        (["x", JSON, "y"], "json"),
+    ):
         c = hf.client()
         await c.open(subprotocols=offered)
         assert c.encoding == encoding
@@ -39,14 +44,21 @@ async def test_only_unknown_subprotocols(hf, offered):
 
 @pytest.mark.once
 async def test_subprotocols_in_several_headers(hf):
-    'RFC 6455: the header may stand more than once'
+    "RFC 6455: the header may stand more than once"
     raw = await raw_socket(hf)
     answer = await raw.upgrade(headers=["Sec-WebSocket-Protocol: chat", f"Sec-WebSocket-Protocol: {PROTOBUF}"])
     assert answer["sec-websocket-protocol"] == PROTOBUF
 
 
 KEY = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
-GOOD = ["GET /v1/connect HTTP/1.1", "Host: x", "Upgrade: websocket", "Connection: Upgrade", KEY, "Sec-WebSocket-Version: 13"]
+GOOD = [
+    "GET /v1/connect HTTP/1.1",
+    "Host: x",
+    "Upgrade: websocket",
+    "Connection: Upgrade",
+    KEY,
+    "Sec-WebSocket-Version: 13",
+]
 BAD = {
     "no upgrade": [h for h in GOOD if not h.startswith("Upgrade")],
     "no connection": [h for h in GOOD if not h.startswith("Connection")],
@@ -62,7 +74,7 @@ BAD = {
 @pytest.mark.once
 @pytest.mark.parametrize("case", BAD)
 async def test_bad_handshakes(hf, case):
-    'RFC 6455 4.2: what is no opening handshake is not answered 101'
+    "RFC 6455 4.2: what is no opening handshake is not answered 101"
     raw = await raw_socket(hf)
     raw.write("\r\n".join(BAD[case]).encode() + b"\r\n\r\n")
     status, _, _ = await raw.http_answer()
@@ -71,14 +83,25 @@ async def test_bad_handshakes(hf, case):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("data", [
-    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"\r\n\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x00" * 3000,
-    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"GET /v1/connect HTTP/1.1\r\nHost x\r\n\r\n", b"GET / HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
-    b"GET / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcde",
-    b"GET / HTTP/1.1\r\n" + b"X: " + b"y" * 2_000_000 + b"\r\n\r\n", b"GET /" + b"a" * 300_000 + b" HTTP/1.1\r\n\r\n",
-    b"GET / HTTP/1.1\r\n" + b"".join(b"A%d: b\r\n" % n for n in range(20_000)) + b"\r\n"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"\r\n\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"\x00" * 3000,
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"GET /v1/connect HTTP/1.1\r\nHost x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
+        b"GET / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcde",
+        b"GET / HTTP/1.1\r\n" + b"X: " + b"y" * 2_000_000 + b"\r\n\r\n",
+        b"GET /" + b"a" * 300_000 + b" HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + b"".join(b"A%d: b\r\n" % n for n in range(20_000)) + b"\r\n",
+    ],
+)
 async def test_garbage_instead_of_http(hf, data):
-    'bad handshakes: answered with an error or closed; the process never dies or stalls from it'
+    "bad handshakes: answered with an error or closed; the process never dies or stalls from it"
     raw = await raw_socket(hf)
     raw.write(data)
     try:
@@ -91,10 +114,10 @@ async def test_garbage_instead_of_http(hf, data):
 
 @pytest.mark.once
 async def test_a_slow_handshake(hf):
-    'TCP has no message borders: the request comes in small pieces'
+    "TCP has no message borders: the request comes in small pieces"
     raw = await raw_socket(hf)
     for at in range(0, len("\r\n".join(GOOD)) + 4, 7):
-        raw.write(("\r\n".join(GOOD) + "\r\n\r\n").encode()[at:at + 7])
+        raw.write(("\r\n".join(GOOD) + "\r\n\r\n").encode()[at : at + 7])
         await asyncio.sleep(0.001)
     status, headers, _ = await raw.http_answer()
     assert status == 101 and headers["sec-websocket-accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
@@ -102,23 +125,37 @@ async def test_a_slow_handshake(hf):
 
 @pytest.mark.once
 async def test_letter_case_of_headers(hf):
-    'RFC 6455: names and the tokens `websocket`, `Upgrade` are compared without case; Connection may list several'
+    "RFC 6455: names and the tokens `websocket`, `Upgrade` are compared without case; Connection may list several"
     raw = await raw_socket(hf)
-    raw.write(b"\r\n".join([b"GET /v1/connect HTTP/1.1", b"HOST: x", b"UPGRADE: WebSocket", b"connection: keep-alive, upgrade",
-                            b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==", b"SEC-WEBSOCKET-VERSION: 13", b"", b""]))
+    raw.write(
+        b"\r\n".join(
+            [
+                b"GET /v1/connect HTTP/1.1",
+                b"HOST: x",
+                b"UPGRADE: WebSocket",
+                b"connection: keep-alive, upgrade",
+                b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+                b"SEC-WEBSOCKET-VERSION: 13",
+                b"",
+                b"",
+            ]
+        )
+    )
     status, headers, _ = await raw.http_answer()
     assert status == 101 and "sec-websocket-extensions" not in headers
 
 
 async def test_a_message_right_behind_the_handshake(hf):
-    'bytes behind the request belong to the WebSocket'
+    "bytes behind the request belong to the WebSocket"
     c = hf.client()
     raw = await raw_socket(hf)
     import messages
+
     got = []
     raw.on_message = lambda opcode, payload: got.append((opcode, payload))
-    early = frame_bytes(TEXT if c.encoding == "json" else BINARY,
-                        messages.encode(c.encoding, {"id": 1, "connect": {"token": c.token}}))
+    early = frame_bytes(
+        TEXT if c.encoding == "json" else BINARY, messages.encode(c.encoding, {"id": 1, "connect": {"token": c.token}})
+    )
     await raw.upgrade(subprotocols=[JSON if c.encoding == "json" else PROTOBUF], early=early)
     await raw.until(lambda: got, what="connected")
     assert messages.decode(c.encoding, got[0][1]).WhichOneof("body") == "connected"
@@ -158,7 +195,7 @@ async def test_bad_framing(hf, case):
 
 @pytest.mark.once
 async def test_the_servers_close(hf):
-    'RFC 6455: a close frame is answered with one, then the connection ends'
+    "RFC 6455: a close frame is answered with one, then the connection ends"
     c = await hf.player()
     c.raw.close_frame(1000, b"bye")
     await c.raw.until_ended()
@@ -189,12 +226,16 @@ async def test_silent_connections_end(hf):
 
 @pytest.mark.parametrize("compression", [None, "deflate"])
 async def test_another_client_library(hf, compression):
-    'an outside WebSocket implementation gets along with the server'
-    import messages
+    "an outside WebSocket implementation gets along with the server"
     import websockets
+
+    import messages
+
     host, port = hf.server.address
     subprotocol = JSON if hf.encoding == "json" else PROTOBUF
-    async with websockets.connect(f"ws://{host}:{port}/v1/connect", subprotocols=[subprotocol], compression=compression) as ws:
+    async with websockets.connect(
+        f"ws://{host}:{port}/v1/connect", subprotocols=[subprotocol], compression=compression
+    ) as ws:
         assert ws.subprotocol == subprotocol
 
         async def call(message):
@@ -203,6 +244,7 @@ async def test_another_client_library(hf, compression):
             answer = await asyncio.wait_for(ws.recv(), 5)
             assert isinstance(answer, str) == (hf.encoding == "json")
             return messages.decode(hf.encoding, answer.encode() if isinstance(answer, str) else answer)
+
         name = hf.name()
         assert (await call({"id": 1, "connect": {"token": tokens.token(name)}})).connected.player_id == name
         assert (await call({"id": 2, "createRoom": {"room": hf.config()}})).room_joined.room.owner_id == name

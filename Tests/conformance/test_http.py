@@ -30,7 +30,7 @@ async def test_metrics(hf):
     status, headers, body = await get(hf, "/metrics")
     assert status == 200 and headers["content-type"].startswith("text/plain")
     text = body.decode()
-    sample = re.compile(r'^[a-zA-Z_:][a-zA-Z0-9_:]*(\{[^}]*\})? [-+0-9.eE]+(NaN|Inf)?( \d+)?$')
+    sample = re.compile(r"^[a-zA-Z_:][a-zA-Z0-9_:]*(\{[^}]*\})? [-+0-9.eE]+(NaN|Inf)?( \d+)?$")
     lines = [line for line in text.split("\n") if line and not line.startswith("#")]
     assert lines and all(sample.match(line) for line in lines), lines
     assert "# TYPE " in text and text.endswith("\n")
@@ -40,7 +40,7 @@ async def test_metrics(hf):
 
 
 async def test_two_on_one_connection(hf):
-    'HTTP/1.1: a connection stays for the next request'
+    "HTTP/1.1: a connection stays for the next request"
     raw = await RawSocket.open(hf.server.address)
     hf.raws.append(raw)
     for _ in range(3):
@@ -49,25 +49,25 @@ async def test_two_on_one_connection(hf):
 
 
 async def test_unknown_paths(hf):
-    'what is not there is 404'
+    "what is not there is 404"
     for path in ("/", "/v1", "/healthz/x", "/../etc/passwd", "/v1/connectx", "/metrics%00"):
         status, _, _ = await get(hf, path)
         assert status in (400, 404), (path, status)
 
 
 async def test_connect_without_an_upgrade(hf):
-    'a plain GET of the WebSocket path is no upgrade'
+    "a plain GET of the WebSocket path is no upgrade"
     status, _, _ = await get(hf, "/v1/connect")
     assert 400 <= status < 500
 
 
 async def test_no_demo_without_dev(hf):
-    'auth.md: the page that hands out tokens is for `--dev` only'
+    "auth.md: the page that hands out tokens is for `--dev` only"
     status, _, body = await get(hf, "/dev/token?player=x")
     assert status == 404 and b"token" not in body.lower().replace(b"/dev/token", b"")
 
 
 async def test_another_method(hf):
-    'no method but GET (and HEAD) reads these'
+    "no method but GET (and HEAD) reads these"
     status, _, _ = await get(hf, "/healthz", method="DELETE")
     assert status in (404, 405)

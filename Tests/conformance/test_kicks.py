@@ -103,13 +103,17 @@ async def test_a_hundred_bans(hf):
 
 
 LOCKED = [
-    ("leaveRoom", {}), ("updatePlayerCustomStatus", {"status": 1}), ("updatePlayerCustomProperties", {"properties": "x"}),
-    ("kickRoomPlayer", {"playerId": "?"}), ("updateRoomProperties", {"name": "x"}),
+    ("leaveRoom", {}),
+    ("updatePlayerCustomStatus", {"status": 1}),
+    ("updatePlayerCustomProperties", {"properties": "x"}),
+    ("kickRoomPlayer", {"playerId": "?"}),
+    ("updateRoomProperties", {"name": "x"}),
 ]
 
 
 async def test_locked(hf):
-    '"`lockedDuringFrameSync`: while frame sync runs, leaveRoom, kick, custom status, player and room properties are refused (26)."'
+    '''"`lockedDuringFrameSync`: while frame sync runs, leaveRoom, kick, custom status, player and room properties are
+    refused (26)."'''
     a, b, c = await hf.players(3)
     room = await hf.room(a, b, c, lockedDuringFrameSync=True)
     await a.do("updateRoomProperties", {"name": "before"})
@@ -165,8 +169,10 @@ async def test_the_end_of_the_window_in_a_locked_room(hf):
     b.drop()
     seen = [await a.event() for _ in range(3)]
     assert kinds(seen) == ["frameSyncStarted", "playerOffline", "playerLeft"]
-    await a.until(lambda: any(c == {"playerId": b.player, "kind": 1} for f in a.frames.values() for c in f["changes"]),
-                  what="the change in a frame")
+    await a.until(
+        lambda: any(c == {"playerId": b.player, "kind": 1} for f in a.frames.values() for c in f["changes"]),
+        what="the change in a frame",
+    )
 
 
 async def test_without_the_lock_everything_is_allowed(hf):
@@ -184,8 +190,14 @@ async def test_without_the_lock_everything_is_allowed(hf):
     await b.do("leaveRoom")
     await a.frame(a.last_frame + 2)
     told = await room.told()
-    wanted = ["frameSyncStarted", "roomPropertiesChanged", "playerCustomStatusChanged",
-              "playerCustomPropertiesChanged", "playerKicked", "playerLeft"]
+    wanted = [
+        "frameSyncStarted",
+        "roomPropertiesChanged",
+        "playerCustomStatusChanged",
+        "playerCustomPropertiesChanged",
+        "playerKicked",
+        "playerLeft",
+    ]
     assert kinds(told[a]) == wanted and kinds(told[s]) == wanted
     places = []
     for client in (a, s):

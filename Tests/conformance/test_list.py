@@ -35,16 +35,27 @@ async def test_newest_first(hf):
 
 
 async def test_a_summary(hf):
-    'holdfast.proto, RoomSummary'
+    "holdfast.proto, RoomSummary"
     a, b = await hf.players(2)
-    joined = await a.do("createRoom", {"room": hf.config(name="n", customProperties="c", maxPlayerCount=4,
-                                                         password="pw", maxSpectatorCount=2)})
+    joined = await a.do(
+        "createRoom",
+        {"room": hf.config(name="n", customProperties="c", maxPlayerCount=4, password="pw", maxSpectatorCount=2)},
+    )
     room = joined["room"]
     await b.do("joinRoom", {"roomId": room["id"], "password": "pw"})
     await (await hf.player()).do("joinRoom", {"roomId": room["id"], "asSpectator": True, "password": "pw"})
-    wanted = {"id": room["id"], "name": "n", "type": room["type"], "status": 0, "customProperties": "c",
-              "maxPlayerCount": 4, "playerCount": 2, "createTime": room["createTime"], "hasPassword": True,
-              "spectatorCount": 1}
+    wanted = {
+        "id": room["id"],
+        "name": "n",
+        "type": room["type"],
+        "status": 0,
+        "customProperties": "c",
+        "maxPlayerCount": 4,
+        "playerCount": 2,
+        "createTime": room["createTime"],
+        "hasPassword": True,
+        "spectatorCount": 1,
+    }
     for _ in range(14):
         reply = await a.do("getRoomList", {"roomType": room["type"]})
         if reply["rooms"] == [wanted]:
@@ -205,7 +216,7 @@ async def test_to_spectate(hf):
 
 
 async def test_an_empty_list(hf):
-    'RoomList: no rooms, no more'
+    "RoomList: no rooms, no more"
     a = await hf.player()
     reply = await a.do("getRoomList", {"roomType": hf.name("nothing")})
     assert reply["rooms"] == [] and not reply["hasMore"]

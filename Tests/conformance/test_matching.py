@@ -31,12 +31,20 @@ async def test_none_is_open(hf):
 
 
 async def test_one_is_open(hf):
-    '"joins an open room whose `maxPlayerCount`, `type` and whole `matchParams` are equal"; "The rest of the config is ignored then."'
+    '''"joins an open room whose `maxPlayerCount`, `type` and whole `matchParams` are equal"; "The rest of the config
+    is ignored then."'''
     a, b = await hf.players(2)
     config = hf.config(maxPlayerCount=3, name="a", matchParams={"x": "1", "y": "2"})
     first = await a.do("createRoom", {"room": config})
-    other = {**config, "name": "b", "customProperties": "b", "frameRate": 60, "allowLateJoin": True,
-             "lockedDuringFrameSync": True, "maxSpectatorCount": 9}
+    other = {
+        **config,
+        "name": "b",
+        "customProperties": "b",
+        "frameRate": 60,
+        "allowLateJoin": True,
+        "lockedDuringFrameSync": True,
+        "maxSpectatorCount": 9,
+    }
     joined = await b.do("matchRoom", {"room": other, "player": {"customProperties": "me"}})
     assert joined["room"]["id"] == first["room"]["id"] and joined["room"]["name"] == "a"
     assert joined["room"]["frameRate"] == 15 and joined["room"]["ownerId"] == a.player
@@ -44,9 +52,18 @@ async def test_one_is_open(hf):
     assert entered["player"]["id"] == b.player and entered["player"]["customProperties"] == "me"
 
 
-@pytest.mark.parametrize("change", [
-    {"maxPlayerCount": 4}, {"type": "another"}, {"matchParams": {"x": "1"}}, {"matchParams": {"x": "1", "y": "3"}},
-    {"matchParams": {"x": "1", "y": "2", "z": ""}}, {"matchParams": {}}, {"matchParams": {"x": "2", "y": "1"}}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"maxPlayerCount": 4},
+        {"type": "another"},
+        {"matchParams": {"x": "1"}},
+        {"matchParams": {"x": "1", "y": "3"}},
+        {"matchParams": {"x": "1", "y": "2", "z": ""}},
+        {"matchParams": {}},
+        {"matchParams": {"x": "2", "y": "1"}},
+    ],
+)
 async def test_another_key(hf, change):
     '"whose `maxPlayerCount`, `type` and whole `matchParams` are equal"'
     a, b = await hf.players(2)
@@ -59,7 +76,15 @@ async def test_another_key(hf, change):
 
 async def test_keys_do_not_run_together(hf):
     '"whole `matchParams` are equal": no other pair of keys and values looks the same'
-    pairs = [{"a": "b=c"}, {"a=b": "c"}, {"a": "b", "c": ""}, {"a": "b,c"}, {"a": "b&c="}, {"a": "b\u0000c"}, {"": "ab"}]
+    pairs = [
+        {"a": "b=c"},
+        {"a=b": "c"},
+        {"a": "b", "c": ""},
+        {"a": "b,c"},
+        {"a": "b&c="},
+        {"a": "b\u0000c"},
+        {"": "ab"},
+    ]
     kind = hf.name("t")
     rooms = set()
     for params in pairs[:-1]:
@@ -165,7 +190,8 @@ async def test_many_at_once(hf, count, seats):
 
 @pytest.mark.parametrize("count,seats", [(6, 3), (8, 2), (10, 5)])
 async def test_many_waiting_at_once(hf, count, seats):
-    '"when `maxPlayerCount` wait, a room is made with the longest waiter\'s config …; all stand in each reply\'s `room`, with no `playerEntered` among them"'
+    '''"when `maxPlayerCount` wait, a room is made with the longest waiter's config …; all stand in each reply's
+    `room`, with no `playerEntered` among them"'''
     players = await hf.players(count)
     config = hf.config(maxPlayerCount=seats)
     joined = await asyncio.gather(*(p.do("matchRoom", {"room": config, "timeoutMs": 20000}) for p in players))
@@ -177,17 +203,20 @@ async def test_many_waiting_at_once(hf, count, seats):
 
 
 async def test_waiting_together(hf):
-    '"a room is made with the longest waiter\'s config, who owns it; all stand in each reply\'s `room`"'
+    "\"a room is made with the longest waiter's config, who owns it; all stand in each reply's `room`\""
     a, b, c = await hf.players(3)
     config = hf.config(maxPlayerCount=3)
     one = await waiting(a, {**config, "name": "of a", "frameRate": 40}, player={"customStatus": 1})
     two = await waiting(b, {**config, "name": "of b"}, player={"customStatus": 2})
-    third = await c.do("matchRoom", {"room": {**config, "name": "of c"}, "timeoutMs": 5000, "player": {"customStatus": 3}})
+    third = await c.do(
+        "matchRoom", {"room": {**config, "name": "of c"}, "timeoutMs": 5000, "player": {"customStatus": 3}}
+    )
     for reply in (await a.reply(one), await b.reply(two), third):
         room = reply["room"]
         assert (room["name"], room["frameRate"], room["ownerId"]) == ("of a", 40, a.player)
         assert sorted((p["id"], p["customStatus"], p["status"]) for p in room["players"]) == sorted(
-            [(a.player, 1, 1), (b.player, 2, 1), (c.player, 3, 1)])
+            [(a.player, 1, 1), (b.player, 2, 1), (c.player, 3, 1)]
+        )
     for client in (a, b, c):
         await client.nothing()
     await b.do("sendCustomMessage", {"msg": "x"})
@@ -326,7 +355,8 @@ async def test_cancel(hf):
 
 
 async def test_one_at_a_time(hf):
-    '"createRoom, matchRoom, joinRoom, leaveRoom: while one is unanswered, another gets 15."; errors.md: 11 goes before 15, 15 before 20/21'
+    """ "createRoom, matchRoom, joinRoom, leaveRoom: while one is unanswered, another gets 15."; errors.md: 11 goes
+    before 15, 15 before 20/21"""
     a, b = await hf.players(2)
     room = await hf.room(b)
     number = await waiting(a, hf.config(maxPlayerCount=2))
@@ -354,7 +384,8 @@ async def test_disconnect_ends_the_wait(hf):
 
 
 async def test_refusals_never_answer_a_match(hf):
-    '"When a found room fills, starts or closes first, the search goes on: 23, 24, 26, 31, 32 never answer `matchRoom`."'
+    '''"When a found room fills, starts or closes first, the search goes on: 23, 24, 26, 31, 32 never answer
+    `matchRoom`."'''
     config = hf.config(maxPlayerCount=2)
     callers = await hf.players(24)
 
@@ -366,4 +397,5 @@ async def test_refusals_never_answer_a_match(hf):
                 if turn % 3 == 0 and client.room and reply["room"]["ownerId"] == client.player:
                     await client.request("startFrameSync")
                 await client.request("leaveRoom")
+
     await asyncio.gather(*(come_and_go(client, turn) for turn, client in enumerate(callers)))

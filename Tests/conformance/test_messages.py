@@ -5,7 +5,7 @@ import pytest
 from world import kinds
 
 
-@pytest.mark.parametrize("text", ["x", "é" * 1024, "x" * 2048, "🛡" * 512, "\u0000", "a\u2028b\"\\/\b\f\n\r\t", "\uffff"])
+@pytest.mark.parametrize("text", ["x", "é" * 1024, "x" * 2048, "🛡" * 512, "\u0000", 'a\u2028b"\\/\b\f\n\r\t', "\uffff"])
 async def test_sizes_that_pass(hf, text):
     '"`sendCustomMessage`: 1…2048 bytes (11)"; "Limits count bytes of UTF-8"'
     a, b = await hf.players(2)
@@ -46,7 +46,12 @@ async def test_to_the_named(hf):
     await a.do("sendCustomMessage", {"msg": "hello", "type": 1, "receivers": receivers})
     told = await room.told()
     assert {m: kinds(e) for m, e in told.items()} == {
-        a: [], b: ["customMessageReceived"], c: ["customMessageReceived"], d: [], s: []}
+        a: [],
+        b: ["customMessageReceived"],
+        c: ["customMessageReceived"],
+        d: [],
+        s: [],
+    }
     assert told[b][0]["msg"] == "hello" and told[b][0]["playerId"] == a.player
 
 

@@ -39,13 +39,15 @@ def start(servers, tmp_path):
         server = Server(directory=tmp_path, arguments=arguments, scheme=scheme)
         running.append(server)
         return server
+
     yield starter
     for server in running:
         server.stop()
 
 
 async def test_dev(start):
-    'auth.md: "then project `dev` with the published secret `holdfast-dev-secret`, loopback only, and a page that hands out tokens"'
+    '''auth.md: "then project `dev` with the published secret `holdfast-dev-secret`, loopback only, and a page that
+    hands out tokens"'''
     server = await asyncio.to_thread(start, ["--dev", "--port", "0"])
     url = f"ws://127.0.0.1:{server.address[1]}/v1/connect"
     own = tokens.token("me", project="dev", secret="holdfast-dev-secret")
@@ -61,7 +63,9 @@ async def test_dev(start):
 
 def test_dev_is_for_loopback_only(servers, tmp_path):
     'auth.md: "loopback only"'
-    done = subprocess.run([binary(), "serve", "--dev", "--listen", "0.0.0.0", "--port", "0"], capture_output=True, timeout=20)
+    done = subprocess.run(
+        [binary(), "serve", "--dev", "--listen", "0.0.0.0", "--port", "0"], capture_output=True, timeout=20
+    )
     assert done.returncode != 0 and b"listening" not in done.stdout and done.stderr
 
 
@@ -73,6 +77,7 @@ async def test_tokens_of_the_program(start):
     def made(*arguments):
         done = subprocess.run([binary(), "token", *arguments], capture_output=True, timeout=20)
         return done.returncode, done.stdout.decode().strip()
+
     code, token = made("--player", "p1", "--name", "Name", "--avatar", "https://x/y", "--ttl", "60")
     assert code == 0 and (await connect(url, token)).connected.player_id == "p1"
     code, token = made("--player", "p1", "--secret", "another")
@@ -84,13 +89,36 @@ async def test_tokens_of_the_program(start):
 
 
 async def test_tls(start, tmp_path):
-    'TLS when given a certificate: wss, and the ready line says https'
+    "TLS when given a certificate: wss, and the ready line says https"
     certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                    "-keyout", str(key), "-out", str(certificate), "-days", "2", "-subj", "/CN=localhost", "-addext",
-                    "subjectAltName=IP:127.0.0.1,DNS:localhost"], check=True, capture_output=True, timeout=30)
-    server = await asyncio.to_thread(start, ["--dev", "--port", "0", "--tls-certificate", str(certificate), "--tls-key",
-                                             str(key)], "https")
+    subprocess.run(
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-keyout",
+            str(key),
+            "-out",
+            str(certificate),
+            "-days",
+            "2",
+            "-subj",
+            "/CN=localhost",
+            "-addext",
+            "subjectAltName=IP:127.0.0.1,DNS:localhost",
+        ],
+        check=True,
+        capture_output=True,
+        timeout=30,
+    )
+    server = await asyncio.to_thread(
+        start, ["--dev", "--port", "0", "--tls-certificate", str(certificate), "--tls-key", str(key)], "https"
+    )
     context = ssl.create_default_context(cafile=str(certificate))
     url = f"wss://127.0.0.1:{server.address[1]}/v1/connect"
     token = tokens.token("me", project="dev", secret="holdfast-dev-secret")
@@ -98,7 +126,9 @@ async def test_tls(start, tmp_path):
     async with websockets.connect(url, subprotocols=["holdfast.v1.protobuf"], ssl=context) as ws:
         await ws.send(messages.encode("protobuf", {"id": 1, "connect": {"token": token}}))
         await ws.recv()
-        await ws.send(messages.encode("protobuf", {"id": 2, "createRoom": {"room": {"maxPlayerCount": 2, "type": "t"}}}))
+        await ws.send(
+            messages.encode("protobuf", {"id": 2, "createRoom": {"room": {"maxPlayerCount": 2, "type": "t"}}})
+        )
         assert messages.decode("protobuf", await ws.recv()).room_joined.room.owner_id == "me"
         await ws.send(messages.encode("protobuf", {"id": 3, "ping": {}}))
         assert messages.decode("protobuf", await ws.recv()).WhichOneof("body") == "pong"

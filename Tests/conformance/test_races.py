@@ -34,7 +34,8 @@ async def test_spectators_places(hf):
 
 @pytest.mark.parametrize("late", [False, True])
 async def test_start_against_joins(hf, late):
-    '"A join comes before a start (then the joiner is in `frameSyncStarted.roomInfo` and gets that event after its reply) or after it; never in between."'
+    '''"A join comes before a start (then the joiner is in `frameSyncStarted.roomInfo` and gets that event after its
+    reply) or after it; never in between."'''
     for _ in range(4):
         a, *others = await hf.players(7)
         room = await hf.room(a, maxPlayerCount=20, allowLateJoin=late, frameRate=30)
@@ -65,8 +66,14 @@ async def test_one_player_two_calls(hf):
     for _ in range(5):
         a, b, c = await hf.players(3)
         one, two = await hf.room(b), await hf.room(c)
-        ids = a.post_many([("joinRoom", {"roomId": one.id}), ("joinRoom", {"roomId": two.id}),
-                           ("createRoom", {"room": hf.config()}), ("matchRoom", {"room": hf.config()})])
+        ids = a.post_many(
+            [
+                ("joinRoom", {"roomId": one.id}),
+                ("joinRoom", {"roomId": two.id}),
+                ("createRoom", {"room": hf.config()}),
+                ("matchRoom", {"room": hf.config()}),
+            ]
+        )
         replies = [await a.reply(n) for n in ids]
         done = [r for r in replies if r.kind == "roomJoined"]
         assert len(done) == 1, replies
@@ -87,7 +94,7 @@ async def test_join_and_leave_in_one_write(hf):
 
 
 async def test_kick_against_leave(hf):
-    'a player leaves once: `playerLeft` or `playerKicked`, never both'
+    "a player leaves once: `playerLeft` or `playerKicked`, never both"
     for _ in range(5):
         a, b, c = await hf.players(3)
         room = await hf.room(a, b, c)
@@ -285,7 +292,7 @@ async def test_a_join_in_flight_at_a_drop(hf):
 
 @pytest.mark.mixed
 async def test_crowds_come_and_go(hf):
-    'rooms.md as a whole: what everybody saw of each room agrees (the ledger compares it)'
+    "rooms.md as a whole: what everybody saw of each room agrees (the ledger compares it)"
     owner, *others = await hf.players(12)
     room = await hf.room(owner, maxPlayerCount=20, frameRate=30, allowLateJoin=True, maxSpectatorCount=10)
     await owner.do("startFrameSync")
@@ -303,6 +310,7 @@ async def test_crowds_come_and_go(hf):
                 assert (await client.resume())["resumed"]
             await client.do("leaveRoom")
             await asyncio.sleep(0.2)
+
     await asyncio.gather(*(busy(client, turn) for turn, client in enumerate(others)))
     players = sum(turn % 4 != 3 for turn in range(11))
     await owner.until(lambda: sum(e.kind == "playerLeft" for e in owner.events) == players * 4, what="all leaves")

@@ -1,5 +1,5 @@
-"""Random walks: many members do at random what the rules allow, drop and resume; every message is checked by the client,
-every stream by the ledger, and at the end everybody knows the same room."""
+"""Random walks: many members do at random what the rules allow, drop and resume; every message is checked by the
+client, every stream by the ledger, and at the end everybody knows the same room."""
 
 import asyncio
 import random
@@ -16,8 +16,9 @@ class Walker:
         self.hf, self.client, self.room, self.generator = hf, client, room, generator
 
     async def step(self):
-        act = self.generator.choices([self.change, self.talk, self.play, self.drop, self.leave, self.own, self.look],
-                                     [5, 4, 5, 2, 1, 4, 1])[0]
+        act = self.generator.choices(
+            [self.change, self.talk, self.play, self.drop, self.leave, self.own, self.look], [5, 4, 5, 2, 1, 4, 1]
+        )[0]
         await act()
         self.client.raise_violations()
 
@@ -74,7 +75,9 @@ class Walker:
 
     async def look(self):
         if self.client.sync and self.client.last_frame:
-            await self.expect((20, 25), "getFrames", {"first": max(1, self.client.last_frame - 5), "last": self.client.last_frame})
+            await self.expect(
+                (20, 25), "getFrames", {"first": max(1, self.client.last_frame - 5), "last": self.client.last_frame}
+            )
 
 
 @pytest.mark.slow(60)
@@ -95,6 +98,7 @@ async def test_a_random_walk(hf, seed):
             else:
                 await walker.step()
             await asyncio.sleep(walker.generator.random() * 0.08)
+
     await asyncio.gather(*(walk(w, 40) for w in walkers))
     for client in (keeper, *clients):
         if client.room is None:
@@ -109,7 +113,9 @@ async def test_a_random_walk(hf, seed):
     mark = hf.name("fence")
     await speaker.do("updatePlayerCustomProperties", {"properties": mark})
     for client in members:
-        await client.until(lambda c=client: c.mirror.find(speaker.player)["customProperties"] == mark, what="the last event")
+        await client.until(
+            lambda c=client: c.mirror.find(speaker.player)["customProperties"] == mark, what="the last event"
+        )
     observer = await hf.player()
     reply = await observer.request("joinRoom", {"roomId": room.id, "asSpectator": True})
     if reply.kind == "roomJoined":

@@ -26,7 +26,8 @@ async def test_a_request_sent_again_is_not_done_again(hf):
 
 
 async def test_a_refusal_is_remembered_too(hf):
-    '"Each run remembers the outcome of its last 64 executed requests (not those answered 3, 11, 15, 16, or 1 with `retryAfterMs`)"'
+    '''"Each run remembers the outcome of its last 64 executed requests (not those answered 3, 11, 15, 16, or 1 with
+    `retryAfterMs`)"'''
     a, b = await hf.players(2)
     room = await hf.room(a)
     number = a.post("kickRoomPlayer", {"playerId": b.player})
@@ -111,7 +112,8 @@ async def test_over_budget_is_not_remembered(hf):
 
 
 async def test_sixty_four_are_remembered(hf):
-    '"Each run remembers the outcome of its last 64 executed requests"; "Once an outcome has been forgotten, an id below all remembered ones: 11"'
+    '''"Each run remembers the outcome of its last 64 executed requests"; "Once an outcome has been forgotten, an id
+    below all remembered ones: 11"'''
     a, b = await hf.players(2)
     await hf.room(a, b)
     number = a.post("sendCustomMessage", {"msg": "first"})
@@ -125,7 +127,8 @@ async def test_sixty_four_are_remembered(hf):
 
 
 async def test_the_sixty_fifth_is_forgotten(hf):
-    '"Once an outcome has been forgotten, an id below all remembered ones: 11 (inputs, hash reports, reads, `connect` aside)."'
+    '''"Once an outcome has been forgotten, an id below all remembered ones: 11 (inputs, hash reports, reads, `connect`
+    aside)."'''
     a, b = await hf.players(2)
     await hf.room(a, b)
     number = a.post("sendCustomMessage", {"msg": "first"})
@@ -160,7 +163,7 @@ async def test_reads_are_done_again(hf):
 
 
 async def test_ids_may_leave_gaps_and_go_back(hf):
-    'nothing has been forgotten yet, so a lower id that was never used is a new request'
+    "nothing has been forgotten yet, so a lower id that was never used is a new request"
     a = await hf.player()
     await a.do("createRoom", {"room": hf.config()}, id=40)
     await a.do("leaveRoom", id=12)
@@ -247,7 +250,8 @@ async def test_a_wait_ends_two_seconds_after_the_drop(hf):
 
 
 async def test_inputs_with_an_id_are_taken_once(hf):
-    '"Inputs with an id are taken once: one that is not above the player\'s last in this run is passed over in silence; frames show the id"'
+    '''"Inputs with an id are taken once: one that is not above the player's last in this run is passed over in
+    silence; frames show the id"'''
     a, b = await hf.players(2)
     await hf.room(a, b, frameRate=20)
     await a.do("startFrameSync")

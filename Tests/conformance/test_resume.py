@@ -69,7 +69,11 @@ async def test_offline_after_two_seconds(hf):
     assert (offline["playerId"], offline["roomId"], offline["roomOwnerId"]) == (b.player, room.id, a.player)
     late = await hf.player()
     joined = await late.do("joinRoom", {"roomId": room.id})
-    assert [(p["id"], p["status"]) for p in joined["room"]["players"]] == [(a.player, 1), (b.player, 0), (late.player, 1)]
+    assert [(p["id"], p["status"]) for p in joined["room"]["players"]] == [
+        (a.player, 1),
+        (b.player, 0),
+        (late.player, 1),
+    ]
     await a.event("playerEntered")
     reply = await b.resume()
     assert reply["resumed"]
@@ -116,7 +120,8 @@ async def test_a_resume_within_the_window_stops_its_clock(hf):
 
 
 async def test_an_unknown_resume_token(hf):
-    '"a dead resume … without a token: 39, the link stays open for another `connect`, and nothing changes for the seat\'s real holder"'
+    '''"a dead resume … without a token: 39, the link stays open for another `connect`, and nothing changes for the
+    seat's real holder"'''
     a, b = await hf.players(2)
     room = await hf.room(a, b)
     x = hf.client()
@@ -138,7 +143,8 @@ async def test_a_dead_resume_falls_back_to_the_token(hf):
 
 
 async def test_a_live_resume_goes_first(hf):
-    '"A live resume goes first: of a token beside it only the player is compared (another: 12), even when it has expired."'
+    '''"A live resume goes first: of a token beside it only the player is compared (another: 12), even when it has
+    expired."'''
     a, b = await hf.players(2)
     await hf.room(a, b)
     b.drop()
@@ -204,8 +210,8 @@ async def test_resume_twice_in_a_row(hf):
 
 
 async def test_resume_at_once_without_reading(hf):
-    '''twice in a row: the second resume goes out before the first is answered (links are not ordered among each other, so
-    an earlier one may come later and take over once more)'''
+    """twice in a row: the second resume goes out before the first is answered (links are not ordered among each other,
+    so an earlier one may come later and take over once more)"""
     a, b = await hf.players(2)
     await hf.room(a, b)
     await say(a, "1")
@@ -286,7 +292,8 @@ async def dismissed(owner, b):
 
 @pytest.mark.parametrize("how", [kicked, dismissed])
 async def test_a_seat_that_ended_while_dropped(hf, how):
-    '''"A seat that ended while dropped: `connected` (`resumed` true) has no `room`, and then comes the one event that ended it (`playerKicked`, `roomDismissed` or `serviceError`, without `seq`)."'''
+    '''"A seat that ended while dropped: `connected` (`resumed` true) has no `room`, and then comes the one event that
+    ended it (`playerKicked`, `roomDismissed` or `serviceError`, without `seq`)."'''
     a, b = await hf.players(2)
     room = await hf.room(a, b)
     b.drop()
@@ -296,6 +303,10 @@ async def test_a_seat_that_ended_while_dropped(hf, how):
     assert reply["resumed"] and reply.get("room") is None and reply.get("frameSync") is None
     event = await b.event(kind)
     assert event.seq == 0 and event["roomId"] == room.id
+    await b.nothing()
+    b.drop()
+    reply = await b.resume()
+    assert reply["resumed"] and reply.get("room") is None
     await b.nothing()
     await b.do("createRoom", {"room": hf.config()})
 
@@ -327,7 +338,8 @@ async def test_a_spectator_resumes(hf):
 
 @pytest.mark.parametrize("which", ["another room", "no room", "zero", "before the entry"])
 async def test_a_position_of_no_use(hf, which):
-    '"Events are resumed by `roomSeq` (which counts in `roomId`; another room than the player\'s, 0, or a position from before the player\'s own entry: `roomRestarted`)"'
+    '''"Events are resumed by `roomSeq` (which counts in `roomId`; another room than the player's, 0, or a position
+    from before the player's own entry: `roomRestarted`)"'''
     a, b = await hf.players(2)
     room = await hf.room(a)
     await a.do("updatePlayerCustomStatus", {"status": 1})
@@ -339,8 +351,12 @@ async def test_a_position_of_no_use(hf, which):
     await b.event()
     b.drop()
     await say(a, "missed")
-    other = {"another room": {"roomId": "elsewhere"}, "no room": {"roomId": ""}, "zero": {"roomSeq": 0},
-             "before the entry": {"roomSeq": 1}}[which]
+    other = {
+        "another room": {"roomId": "elsewhere"},
+        "no room": {"roomId": ""},
+        "zero": {"roomSeq": 0},
+        "before the entry": {"roomSeq": 1},
+    }[which]
     assert entry > 2
     reply = await b.resume(**other)
     assert reply["resumed"] and reply["roomRestarted"] and reply["room"]["id"] == room.id
@@ -352,7 +368,8 @@ async def test_a_position_of_no_use(hf, which):
 
 @pytest.mark.profile("short")
 async def test_events_no_longer_kept(hf):
-    'Connected.room_restarted "true: they are not kept …; the next event comes after `room_seq`"; "Kept per room: 90 s of events"'
+    '''Connected.room_restarted "true: they are not kept …; the next event comes after `room_seq`"; "Kept per room: 90
+    s of events"'''
     a, b = await hf.players(2)
     await hf.room(a, b)
     b.drop()
@@ -367,7 +384,7 @@ async def test_events_no_longer_kept(hf):
 
 
 async def test_resume_with_nothing_missed(hf):
-    'the position is the stream\'s end: nothing follows, `roomRestarted` false'
+    "the position is the stream's end: nothing follows, `roomRestarted` false"
     a, b = await hf.players(2)
     room = await hf.room(a, b)
     await room.told()

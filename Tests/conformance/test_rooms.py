@@ -9,11 +9,19 @@ import tokens
 from world import kinds
 
 IN_A_ROOM = [
-    ("leaveRoom", {}), ("updateRoomProperties", {"name": "x"}), ("updatePlayerCustomStatus", {"status": 1}),
-    ("updatePlayerCustomProperties", {"properties": "x"}), ("kickRoomPlayer", {"playerId": "somebody"}),
-    ("transferRoomOwner", {"playerId": "somebody"}), ("dismissRoom", {}), ("sendCustomMessage", {"msg": "x"}),
-    ("startFrameSync", {}), ("stopFrameSync", {}), ("sendFrameInput", {"data": "x"}),
-    ("getFrames", {"first": 1, "last": 1}), ("reportFrameHash", {"frameId": 1, "hash": b"x"}),
+    ("leaveRoom", {}),
+    ("updateRoomProperties", {"name": "x"}),
+    ("updatePlayerCustomStatus", {"status": 1}),
+    ("updatePlayerCustomProperties", {"properties": "x"}),
+    ("kickRoomPlayer", {"playerId": "somebody"}),
+    ("transferRoomOwner", {"playerId": "somebody"}),
+    ("dismissRoom", {}),
+    ("sendCustomMessage", {"msg": "x"}),
+    ("startFrameSync", {}),
+    ("stopFrameSync", {}),
+    ("sendFrameInput", {"data": "x"}),
+    ("getFrames", {"first": 1, "last": 1}),
+    ("reportFrameHash", {"frameId": 1, "hash": b"x"}),
     ("putSnapshot", {"frameId": 1, "state": b"x"}),
 ]
 
@@ -38,11 +46,21 @@ async def test_a_new_room(hf):
 
 
 async def test_flags_of_a_room(hf):
-    'holdfast.proto, RoomInfo: what the config said; the password is not told'
+    "holdfast.proto, RoomInfo: what the config said; the password is not told"
     a = await hf.player()
-    joined = await a.do("createRoom", {"room": hf.config(
-        allowLateJoin=True, lockedDuringFrameSync=True, hidden=True, password="secret word", maxSpectatorCount=3,
-        frameRate=30)})
+    joined = await a.do(
+        "createRoom",
+        {
+            "room": hf.config(
+                allowLateJoin=True,
+                lockedDuringFrameSync=True,
+                hidden=True,
+                password="secret word",
+                maxSpectatorCount=3,
+                frameRate=30,
+            )
+        },
+    )
     room = joined["room"]
     assert room["allowLateJoin"] and room["lockedDuringFrameSync"] and room["hidden"] and room["hasPassword"]
     assert room["maxSpectatorCount"] == 3 and room["frameRate"] == 30
@@ -96,7 +114,7 @@ async def test_in_one_room_at_most(hf):
 
 
 async def test_refused_joins(hf):
-    'errors.md: 24 roomNotFound, 23 roomFull, 31 wrongPassword'
+    "errors.md: 24 roomNotFound, 23 roomFull, 31 wrongPassword"
     a, b, c, x = await hf.players(4)
     await x.refused(24, "joinRoom", {"roomId": "unknown-room"})
     await x.refused(24, "joinRoom", {"roomId": "unknown-room", "asSpectator": True})
@@ -135,7 +153,8 @@ async def test_the_order_of_refused_joins(hf):
 
 
 async def test_leaving(hf):
-    '"`disconnect` and `leaveRoom` are `playerLeft` at once"; "After the reply to `leaveRoom` nothing of the room comes."'
+    '''"`disconnect` and `leaveRoom` are `playerLeft` at once"; "After the reply to `leaveRoom` nothing of the room
+    comes."'''
     a, b, c = await hf.players(3)
     room = await hf.room(a, b, c)
     await b.do("leaveRoom")
@@ -155,7 +174,9 @@ async def test_the_last_one_closes_the_room(hf):
     room = await hf.room(a, spectators=[s, t])
     await a.do("leaveRoom")
     for client in (s, t):
-        await client.until(lambda c=client: any(e.kind == "roomDismissed" for e in c.events), what="the end of the room")
+        await client.until(
+            lambda c=client: any(e.kind == "roomDismissed" for e in c.events), what="the end of the room"
+        )
         *before, event = client.take_events()
         assert kinds(before) in ([], ["playerLeft"])
         assert event.kind == "roomDismissed" and event["reason"] == 1 and event["roomId"] == room.id
@@ -194,7 +215,8 @@ async def test_dismissing(hf):
 
 
 async def test_the_owner_leaves(hf):
-    '"When the owner leaves … the longest-seated online player becomes owner, and the very event that tells of it … carries the new `roomOwnerId`."'
+    '''"When the owner leaves … the longest-seated online player becomes owner, and the very event that tells of it …
+    carries the new `roomOwnerId`."'''
     a, b, c = await hf.players(3)
     await hf.room(a, b, c)
     await a.do("leaveRoom")
@@ -210,7 +232,8 @@ async def test_the_owner_leaves(hf):
 
 @pytest.mark.profile("offline")
 async def test_the_owner_goes_offline(hf):
-    '"goes offline, the longest-seated online player becomes owner, and the very event … `playerOffline` … carries"; "Ownership does not return by itself."'
+    '''"goes offline, the longest-seated online player becomes owner, and the very event … `playerOffline` … carries";
+    "Ownership does not return by itself."'''
     a, b, c, d = await hf.players(4)
     room = await hf.room(a, b, c, d)
     b.drop()
@@ -233,7 +256,8 @@ async def test_the_owner_goes_offline(hf):
 
 @pytest.mark.profile("offline")
 async def test_who_comes_online_while_no_owner_is(hf):
-    '"Who comes online, or joins as a player, while no owner is online becomes owner; `playerOnline` / `playerEntered` carries it."'
+    '''"Who comes online, or joins as a player, while no owner is online becomes owner; `playerOnline` /
+    `playerEntered` carries it."'''
     a, b, s = await hf.players(3)
     await hf.room(a, b, spectators=[s])
     b.drop()
@@ -268,7 +292,8 @@ async def test_who_joins_while_no_owner_is_online(hf):
 
 
 async def test_transfer(hf):
-    '"`roomOwnerChanged` is for `transferRoomOwner`: owner only (22), to a seated, online player (30); to oneself: `ok`, no event."'
+    '''"`roomOwnerChanged` is for `transferRoomOwner`: owner only (22), to a seated, online player (30); to oneself:
+    `ok`, no event."'''
     a, b, c, s = await hf.players(4)
     room = await hf.room(a, b, c, spectators=[s])
     await b.refused(22, "transferRoomOwner", {"playerId": b.player})
@@ -309,7 +334,8 @@ async def test_transfer_to_one_just_dropped(hf):
 
 
 async def test_room_properties(hf):
-    '"`updateRoomProperties`: owner only. An absent field stays; the event carries both values, also equal ones. Neither field: `ok`, no event."'
+    '''"`updateRoomProperties`: owner only. An absent field stays; the event carries both values, also equal ones.
+    Neither field: `ok`, no event."'''
     a, b = await hf.players(2)
     room = await hf.room(a, b, name="n0", customProperties="p0")
     await b.refused(22, "updateRoomProperties", {"name": "x"})
@@ -319,6 +345,7 @@ async def test_room_properties(hf):
         for client in (a, b):
             event = await client.event("roomPropertiesChanged")
             assert (event["id"], event["name"], event["customProperties"]) == (room.id, name, properties)
+
     await changed({"name": "n1"}, "n1", "p0")
     await changed({"customProperties": "p1"}, "n1", "p1")
     await changed({"name": "n1", "customProperties": "p1"}, "n1", "p1")
@@ -329,7 +356,7 @@ async def test_room_properties(hf):
 
 
 async def test_what_a_joiner_sees_is_the_present(hf):
-    'RoomJoined: room at `room_seq`; what was changed before stands in it'
+    "RoomJoined: room at `room_seq`; what was changed before stands in it"
     a, b, c = await hf.players(3)
     room = await hf.room(a, b)
     await a.do("updateRoomProperties", {"name": "renamed", "customProperties": "changed"})

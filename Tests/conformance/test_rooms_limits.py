@@ -42,7 +42,7 @@ BAD = {
 
 @pytest.mark.parametrize("case", GOOD)
 async def test_a_config_at_its_edge(hf, case):
-    'holdfast.proto, RoomConfig: the limits named there pass at their edge'
+    "holdfast.proto, RoomConfig: the limits named there pass at their edge"
     a = await hf.player()
     joined = await a.do("createRoom", {"room": hf.config(**GOOD[case])})
     room = joined["room"]
@@ -70,7 +70,7 @@ async def test_a_config_over_its_edge(hf, case):
 
 
 async def test_no_config(hf):
-    'holdfast.proto, RoomConfig: max_player_count and type are required'
+    "holdfast.proto, RoomConfig: max_player_count and type are required"
     a = await hf.player()
     await a.refused(11, "createRoom", {})
     await a.refused(11, "createRoom", {"room": {}})
@@ -82,10 +82,12 @@ async def test_player_config(hf):
     'holdfast.proto, PlayerConfig: "properties ≤ 2048 bytes"; "Custom status: any int32."'
     a, b = await hf.players(2)
     await a.refused(11, "createRoom", {"room": hf.config(), "player": {"customProperties": "p" * 2049}})
-    joined = await a.do("createRoom", {"room": hf.config(),
-                                       "player": {"customProperties": "é" * 1024, "customStatus": -2**31}})
-    assert joined["room"]["players"] == [{"id": a.player, "status": 1, "customStatus": -2**31,
-                                          "customProperties": "é" * 1024}]
+    joined = await a.do(
+        "createRoom", {"room": hf.config(), "player": {"customProperties": "é" * 1024, "customStatus": -(2**31)}}
+    )
+    assert joined["room"]["players"] == [
+        {"id": a.player, "status": 1, "customStatus": -(2**31), "customProperties": "é" * 1024}
+    ]
     where = {"roomId": joined["room"]["id"]}
     await b.refused(11, "joinRoom", {**where, "player": {"customProperties": "é" * 1024 + "x"}})
     await b.do("joinRoom", {**where, "player": {"customProperties": "p" * 2048, "customStatus": 2**31 - 1}})
@@ -102,13 +104,13 @@ async def test_updates_at_their_edge(hf):
     await a.refused(11, "updatePlayerCustomProperties", {"properties": "p" * 2049})
     await a.nothing()
     await a.do("updateRoomProperties", {"name": "n" * 64, "customProperties": "p" * 2048})
-    await a.do("updatePlayerCustomProperties", {"properties": "\u0000\u0001\u2028\"\\" + "p" * 2039})
+    await a.do("updatePlayerCustomProperties", {"properties": '\u0000\u0001\u2028"\\' + "p" * 2039})
     changed = await a.event("roomPropertiesChanged")
     assert changed["name"] == "n" * 64 and changed["customProperties"] == "p" * 2048
-    assert (await a.event("playerCustomPropertiesChanged"))["properties"].startswith("\u0000\u0001\u2028\"\\pp")
+    assert (await a.event("playerCustomPropertiesChanged"))["properties"].startswith('\u0000\u0001\u2028"\\pp')
 
 
-@pytest.mark.parametrize("status", [0, -1, 2**31 - 1, -2**31])
+@pytest.mark.parametrize("status", [0, -1, 2**31 - 1, -(2**31)])
 async def test_any_status(hf, status):
     '"Custom status: any int32."'
     a = await hf.player()
@@ -119,7 +121,7 @@ async def test_any_status(hf, status):
 
 
 async def test_errors_change_nothing(hf):
-    'rooms.md: limits are refused with 11; nothing of a refused call is done'
+    "rooms.md: limits are refused with 11; nothing of a refused call is done"
     a, b = await hf.players(2)
     room = await hf.room(a, b, name="kept", customProperties="kept")
     await a.refused(11, "updateRoomProperties", {"name": "other", "customProperties": "p" * 2049})

@@ -1,4 +1,5 @@
-"""SIGTERM: "stop accepting, tell clients 38, end cleanly within 10 s"; and what the server prints and refuses at its start."""
+"""SIGTERM: "stop accepting, tell clients 38, end cleanly within 10 s"; and what the server prints and refuses at
+its start."""
 
 import asyncio
 import json
@@ -28,6 +29,7 @@ class OwnServer:
 
             def __getitem__(self, profile):
                 return server
+
         self.hf.servers = One()
         return server
 
@@ -104,6 +106,7 @@ async def test_an_idle_server_ends_at_once(hf):
 async def test_the_log_is_json_without_secrets(hf):
     'log lines are JSON on stderr; "never payloads, tokens or secrets"'
     import tokens
+
     async with OwnServer(hf) as server:
         a, b = await hf.players(2)
         await hf.room(a, b)
@@ -130,10 +133,19 @@ def test_no_project_no_start(tmp_path):
         assert done.returncode != 0 and b"listening" not in done.stdout and done.stderr
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"port":"x"}', '{"projects":[{"key":"a"}]}', '{"projects":5}',
-                                  '{"projects":[{"key":"a","secret":"b"}],"limits":{"heartbeatMs":"soon"}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        '{"port":"x"}',
+        '{"projects":[{"key":"a"}]}',
+        '{"projects":5}',
+        '{"projects":[{"key":"a","secret":"b"}],"limits":{"heartbeatMs":"soon"}}',
+    ],
+)
 def test_bad_configs(tmp_path, text):
-    'a config that cannot be understood is refused, with a reason'
+    "a config that cannot be understood is refused, with a reason"
     config = tmp_path / "config.json"
     config.write_text(text)
     done = subprocess.run([binary(), "serve", "--config", str(config), "--port", "0"], capture_output=True, timeout=20)

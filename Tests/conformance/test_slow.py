@@ -36,7 +36,8 @@ async def slow_reader(hf, watchers=()):
 
 @pytest.mark.slow(90)
 async def test_a_reader_that_stops(hf):
-    '"A connection\'s live send queue is bounded (1 MiB). Over it: the queue is dropped, `disconnected` 37, and the link counts as dropped, so the client resumes."; "No reader ever delays a tick or another member."'
+    '''"A connection's live send queue is bounded (1 MiB). Over it: the queue is dropped, `disconnected` 37, and the
+    link counts as dropped, so the client resumes."; "No reader ever delays a tick or another member."'''
     watcher = await hf.player()
     room, slow, noisy = await slow_reader(hf, [watcher])
     for client in noisy:

@@ -7,16 +7,24 @@ import pytest
 from world import kinds
 
 NOT_FOR_SPECTATORS = [
-    ("sendFrameInput", {"data": "x"}), ("sendCustomMessage", {"msg": "x"}), ("putSnapshot", {"frameId": 1, "state": b"x"}),
-    ("reportFrameHash", {"frameId": 1, "hash": b"x"}), ("updatePlayerCustomStatus", {"status": 1}),
-    ("updatePlayerCustomProperties", {"properties": "x"}), ("updateRoomProperties", {"name": "x"}),
-    ("kickRoomPlayer", {"playerId": "somebody"}), ("transferRoomOwner", {"playerId": "somebody"}), ("dismissRoom", {}),
-    ("startFrameSync", {}), ("stopFrameSync", {}),
+    ("sendFrameInput", {"data": "x"}),
+    ("sendCustomMessage", {"msg": "x"}),
+    ("putSnapshot", {"frameId": 1, "state": b"x"}),
+    ("reportFrameHash", {"frameId": 1, "hash": b"x"}),
+    ("updatePlayerCustomStatus", {"status": 1}),
+    ("updatePlayerCustomProperties", {"properties": "x"}),
+    ("updateRoomProperties", {"name": "x"}),
+    ("kickRoomPlayer", {"playerId": "somebody"}),
+    ("transferRoomOwner", {"playerId": "somebody"}),
+    ("dismissRoom", {}),
+    ("startFrameSync", {}),
+    ("stopFrameSync", {}),
 ]
 
 
 async def test_spectating(hf):
-    '"Spectators: see events and frames, have no seat, do not count in `playerCount`"; "Their coming and going is told to nobody."'
+    '''"Spectators: see events and frames, have no seat, do not count in `playerCount`"; "Their coming and going is
+    told to nobody."'''
     a, b, s, t = await hf.players(4)
     room = await hf.room(a, b, maxSpectatorCount=5)
     joined = await s.do("joinRoom", {"roomId": room.id, "asSpectator": True})
@@ -95,7 +103,7 @@ async def test_not_for_spectators(hf, kind):
 
 
 async def test_limits_go_before_seats(hf):
-    'errors.md: 11 (form, limits) goes before 36; 36 before 28'
+    "errors.md: 11 (form, limits) goes before 36; 36 before 28"
     a, s = await hf.players(2)
     await hf.room(a, spectators=[s])
     await s.refused(11, "sendCustomMessage", {"msg": "x" * 2049})

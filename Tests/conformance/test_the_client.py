@@ -8,11 +8,28 @@ from holdfast_client import Client
 from ledger import Ledger
 from rawsocket import TEXT
 
-ROOM = {"id": "r1", "name": "", "type": "t", "ownerId": "other", "status": 0, "customProperties": "", "maxPlayerCount": 4,
-        "players": [{"id": "me", "status": 1, "customStatus": 0, "customProperties": ""},
-                    {"id": "other", "status": 1, "customStatus": 0, "customProperties": ""}],
-        "createTime": "1", "frameRate": 15, "spectatorCount": 0, "maxSpectatorCount": 0, "allowLateJoin": False,
-        "hasPassword": False, "hidden": False, "matchParams": {}, "lockedDuringFrameSync": False}
+ROOM = {
+    "id": "r1",
+    "name": "",
+    "type": "t",
+    "ownerId": "other",
+    "status": 0,
+    "customProperties": "",
+    "maxPlayerCount": 4,
+    "players": [
+        {"id": "me", "status": 1, "customStatus": 0, "customProperties": ""},
+        {"id": "other", "status": 1, "customStatus": 0, "customProperties": ""},
+    ],
+    "createTime": "1",
+    "frameRate": 15,
+    "spectatorCount": 0,
+    "maxSpectatorCount": 0,
+    "allowLateJoin": False,
+    "hasPassword": False,
+    "hidden": False,
+    "matchParams": {},
+    "lockedDuringFrameSync": False,
+}
 
 
 class Told:
@@ -38,7 +55,14 @@ class Told:
         return {"seq": str(seq), "playerCustomStatusChanged": {"playerId": player, "status": status}}
 
     def sync(self, seq=2):
-        info = {"roomInfo": {**ROOM, "status": 1}, "frameSyncId": 1, "seed": 5, "serverTime": "1", "frameRate": 15, "frameId": 0}
+        info = {
+            "roomInfo": {**ROOM, "status": 1},
+            "frameSyncId": 1,
+            "seed": 5,
+            "serverTime": "1",
+            "frameRate": 15,
+            "frameId": 0,
+        }
         return {"seq": str(seq), "frameSyncStarted": info}
 
     def frame(self, seq, number, inputs=()):
@@ -51,10 +75,12 @@ def classes(servers):
 
 
 def test_what_is_right_passes():
-    'a stream as it should be'
+    "a stream as it should be"
     told = Told()
     told.pend(2, "updatePlayerCustomStatus")
-    assert not told.tell(told.sync(2), told.frame(4, 1), {"id": 2, "ok": {}}, told.status(5, "me"), told.frame(6, 2), told.status(7))
+    assert not told.tell(
+        told.sync(2), told.frame(4, 1), {"id": 2, "ok": {}}, told.status(5, "me"), told.frame(6, 2), told.status(7)
+    )
 
 
 BROKEN = {
@@ -64,14 +90,26 @@ BROKEN = {
     "a gap of frames": lambda t: [t.sync(), t.frame(3, 1), t.frame(5, 3)],
     "a frame twice": lambda t: [t.sync(), t.frame(3, 1), t.frame(4, 1)],
     "a frame without frame sync": lambda t: [t.frame(3, 1)],
-    "a frame after the stop": lambda t: [t.sync(), t.frame(3, 1), {"seq": "4", "frameSyncStopped": {
-        "roomId": "r1", "frameSyncId": 1, "reason": 1}}, t.frame(5, 2)],
+    "a frame after the stop": lambda t: [
+        t.sync(),
+        t.frame(3, 1),
+        {"seq": "4", "frameSyncStopped": {"roomId": "r1", "frameSyncId": 1, "reason": 1}},
+        t.frame(5, 2),
+    ],
     "a reply nobody waits for": lambda t: [{"id": 9, "ok": {}}],
-    "told of itself": lambda t: [{"seq": "3", "playerOffline": {"roomId": "r1", "roomOwnerId": "other", "playerId": "me"}}],
-    "another room's event": lambda t: [{"seq": "3", "playerLeft": {"roomId": "r2", "roomOwnerId": "me", "playerId": "other"}}],
+    "told of itself": lambda t: [
+        {"seq": "3", "playerOffline": {"roomId": "r1", "roomOwnerId": "other", "playerId": "me"}}
+    ],
+    "another room's event": lambda t: [
+        {"seq": "3", "playerLeft": {"roomId": "r2", "roomOwnerId": "me", "playerId": "other"}}
+    ],
     "after the room's end": lambda t: [{"seq": "3", "roomDismissed": {"roomId": "r1", "reason": 2}}, t.status(4)],
-    "the wrong owner": lambda t: [{"seq": "3", "playerLeft": {"roomId": "r1", "roomOwnerId": "other", "playerId": "other"}}],
-    "left twice": lambda t: [{"seq": str(n), "playerLeft": {"roomId": "r1", "roomOwnerId": "me", "playerId": "other"}} for n in (3, 4)],
+    "the wrong owner": lambda t: [
+        {"seq": "3", "playerLeft": {"roomId": "r1", "roomOwnerId": "other", "playerId": "other"}}
+    ],
+    "left twice": lambda t: [
+        {"seq": str(n), "playerLeft": {"roomId": "r1", "roomOwnerId": "me", "playerId": "other"}} for n in (3, 4)
+    ],
     "own event before the reply": lambda t: [t.status(3, "me")],
     "a wrong roomInfo": lambda t: [t.status(2), t.sync(3)],
     "a missing default": lambda t: [b'{"seq":"3","playerCustomStatusChanged":{"playerId":"other"}}'],
@@ -83,7 +121,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("case", BROKEN)
 def test_what_is_wrong_is_seen(case):
-    'every broken stream is a violation'
+    "every broken stream is a violation"
     told = Told()
     *before, last = BROKEN[case](told)
     assert not told.tell(*before), "up to the last message nothing is wrong"
@@ -91,7 +129,7 @@ def test_what_is_wrong_is_seen(case):
 
 
 def test_the_ledger_compares():
-    'two clients, one stream: other content, an unexplained hole'
+    "two clients, one stream: other content, an unexplained hole"
     ledger = Ledger()
     one, two = Told(ledger), Told(ledger)
     one.tell(one.status(2), one.status(3))

@@ -21,7 +21,7 @@ async def accepted(hf, value, player):
 
 
 async def refused(hf, value):
-    """12, then `disconnected` 12, then the end (errors.md: "An error never closes a link, except 12 … on `connect`")."""
+    """12, `disconnected` 12, the end (errors.md: "An error never closes a link, except 12 … on `connect`")."""
     c = hf.client()
     await c.open()
     reply = await c.refused(12, "connect", {"token": value})
@@ -53,10 +53,22 @@ async def test_a_missing_claim(hf, claim):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("claim,value", [("iat", "now"), ("exp", "later"), ("iat", None), ("exp", []), ("scope", 5), ("scope", ""),
-                                         ("iss", 5), ("iss", ""), ("iss", ["acme"])])
+@pytest.mark.parametrize(
+    "claim,value",
+    [
+        ("iat", "now"),
+        ("exp", "later"),
+        ("iat", None),
+        ("exp", []),
+        ("scope", 5),
+        ("scope", ""),
+        ("iss", 5),
+        ("iss", ""),
+        ("iss", ["acme"]),
+    ],
+)
 async def test_a_claim_of_another_type(hf, claim, value):
-    'a claim that is not what auth.md says is a missing one'
+    "a claim that is not what auth.md says is a missing one"
     await refused(hf, token("p", **({"project": value} if claim == "iss" else {claim: value})))
 
 
@@ -117,8 +129,18 @@ async def test_times_that_pass(hf):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("iat,exp", [
-    (-3600, -120), (3000, 4000), (0, 30 * DAY + 1), (-1_700_000_000, 60), (0, 400 * DAY), (-60 * DAY, -40 * DAY), (10, 2**62)])
+@pytest.mark.parametrize(
+    "iat,exp",
+    [
+        (-3600, -120),
+        (3000, 4000),
+        (0, 30 * DAY + 1),
+        (-1_700_000_000, 60),
+        (0, 400 * DAY),
+        (-60 * DAY, -40 * DAY),
+        (10, 2**62),
+    ],
+)
 async def test_times_that_do_not(hf, iat, exp):
     '"expired or not yet valid: 12"; "`exp` (at most 30 days after `iat`)"'
     now = int(time.time())
@@ -147,12 +169,35 @@ HEAD, BODY, MAC = GOOD.split(".")
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("value", [
-    "x", ".", "..", "...", f"{HEAD}.{BODY}", f"{GOOD}.x", f".{BODY}.{MAC}", f"{HEAD}..{MAC}", f" {GOOD}", f"{GOOD} ", f"Bearer {GOOD}",
-    f"{HEAD}!.{BODY}.{MAC}", signed(HEADER, b64(b"[]"), tokens.SECRET), signed(HEADER, b64(b"null"), tokens.SECRET),
-    signed(HEADER, b64(b"{"), tokens.SECRET), signed(HEADER, b64(b""), tokens.SECRET), signed(HEADER, "!!!!", tokens.SECRET),
-    signed(b64(b"[]"), claims_of("p"), tokens.SECRET), signed(HEADER, b64(b'{"iss":"acme","sub":"\xff\xfe"}'), tokens.SECRET),
-    signed(HEADER, b64(b'{"iss":"acme","sub":' + b"[" * 5000), tokens.SECRET), "a" * 60_000, "." * 60_000, "é.ü.💥", "\u0000.\u0000.\u0000"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "x",
+        ".",
+        "..",
+        "...",
+        f"{HEAD}.{BODY}",
+        f"{GOOD}.x",
+        f".{BODY}.{MAC}",
+        f"{HEAD}..{MAC}",
+        f" {GOOD}",
+        f"{GOOD} ",
+        f"Bearer {GOOD}",
+        f"{HEAD}!.{BODY}.{MAC}",
+        signed(HEADER, b64(b"[]"), tokens.SECRET),
+        signed(HEADER, b64(b"null"), tokens.SECRET),
+        signed(HEADER, b64(b"{"), tokens.SECRET),
+        signed(HEADER, b64(b""), tokens.SECRET),
+        signed(HEADER, "!!!!", tokens.SECRET),
+        signed(b64(b"[]"), claims_of("p"), tokens.SECRET),
+        signed(HEADER, b64(b'{"iss":"acme","sub":"\xff\xfe"}'), tokens.SECRET),
+        signed(HEADER, b64(b'{"iss":"acme","sub":' + b"[" * 5000), tokens.SECRET),
+        "a" * 60_000,
+        "." * 60_000,
+        "é.ü.💥",
+        "\u0000.\u0000.\u0000",
+    ],
+)
 async def test_no_tokens_at_all(hf, value):
     '"Another `alg`, a missing claim, …, a bad signature …: 12"; forged tokens of every form'
     await refused(hf, value)
@@ -160,7 +205,7 @@ async def test_no_tokens_at_all(hf, value):
 
 @pytest.mark.once
 async def test_claims_nobody_knows(hf):
-    'a token may say more than auth.md asks for'
+    "a token may say more than auth.md asks for"
     player = hf.name()
     await accepted(hf, token(player, jti="x", aud=["a"], custom={"deep": [1, 2, {"x": None}]}), player)
 

@@ -7,7 +7,11 @@ import json
 import time
 
 PROJECT, SECRET = "acme", "acme-secret-for-tests-0123456789abcdef"
-OTHER_PROJECT, OTHER_SECRET, OTHER_SECOND = "beta", "beta-secret-for-tests-0123456789abcdef", "beta-second-secret-0123456789abcdef"
+OTHER_PROJECT, OTHER_SECRET, OTHER_SECOND = (
+    "beta",
+    "beta-secret-for-tests-0123456789abcdef",
+    "beta-second-secret-0123456789abcdef",
+)
 DAY = 86_400
 
 

@@ -33,8 +33,13 @@ class World:
             encoding = self.encoding
             if encoding == "mixed":
                 encoding = ("json", "protobuf")[len(self.clients) % 2]
-        client = Client(name, self.server.address, encoding=encoding, token=token or tokens.token(name, **claims),
-                        ledger=self.ledger)
+        client = Client(
+            name,
+            self.server.address,
+            encoding=encoding,
+            token=token or tokens.token(name, **claims),
+            ledger=self.ledger,
+        )
         self.clients.append(client)
         return client
 
@@ -62,7 +67,9 @@ class World:
         for member in players:
             await member.do("joinRoom", {"roomId": room.id, "password": config.get("password", "")})
         for member in spectators:
-            await member.do("joinRoom", {"roomId": room.id, "asSpectator": True, "password": config.get("password", "")})
+            await member.do(
+                "joinRoom", {"roomId": room.id, "asSpectator": True, "password": config.get("password", "")}
+            )
         await room.told()
         return room
 
@@ -122,6 +129,7 @@ class Room:
 
         def there(member):
             return any(e.kind == "customMessageReceived" and e["msg"] == mark for e in member.events)
+
         for member in members:
             await member.until(lambda: there(member), what=f"the fence {mark}")
             got = out.setdefault(member, [])

@@ -100,7 +100,7 @@ class Browser:
             stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE)
         try:
             url = await asyncio.wait_for(self._address(), 30)
-            self.socket = await websockets.connect(url, max_size=2**26, proxy=None)
+            self.socket = await websockets.connect(url, max_size=2**26)
         except BaseException:
             self.process.kill()
             raise

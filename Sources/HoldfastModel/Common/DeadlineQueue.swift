@@ -1,52 +1,74 @@
 /// The next deadline of each key, earliest first; equal times in the order in which they were set. A binary heap whose
 /// outdated nodes are passed over when they come up.
 public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
-    private struct Node: Sendable {
-        let timeMs: Int64
-        let order: UInt64
-        let key: Key
+    @usableFromInline
+    struct Node: Sendable {
+        @usableFromInline let timeMs: Int64
+        @usableFromInline let order: UInt64
+        @usableFromInline let key: Key
+
+        @usableFromInline
+        init(timeMs: Int64, order: UInt64, key: Key) {
+            self.timeMs = timeMs
+            self.order = order
+            self.key = key
+        }
     }
 
-    private var heap: [Node] = []
-    private var current: [Key: (timeMs: Int64, order: UInt64)] = [:]
-    private var order: UInt64 = 0
+    @usableFromInline var heap: [Node] = []
+    @usableFromInline var current: [Key: (timeMs: Int64, order: UInt64)] = [:]
+    @usableFromInline var order: UInt64 = 0
+    /// Whether the top of the heap is known to be in force.
+    @usableFromInline var isTopChecked = false
 
+    @inlinable
     public init() {}
 
+    @inlinable
     public var isEmpty: Bool { current.isEmpty }
 
     /// Sets the key's deadline; nil: it has none.
+    @inlinable
     public mutating func set(_ timeMs: Int64?, for key: Key) {
         guard let timeMs else {
-            current[key] = nil
+            if current.removeValue(forKey: key) != nil { isTopChecked = false }
             return
         }
         if let known = current[key], known.timeMs == timeMs { return }
         order += 1
         current[key] = (timeMs, order)
+        isTopChecked = false
         heap.append(Node(timeMs: timeMs, order: order, key: key))
         siftUp(heap.count - 1)
         if heap.count > 64, heap.count > 4 * current.count { rebuild() }
     }
 
     /// The earliest deadline.
+    @inlinable
     public mutating func next() -> (timeMs: Int64, key: Key)? {
         while let top = heap.first {
-            if let known = current[top.key], known.order == top.order { return (top.timeMs, top.key) }
+            if isTopChecked { return (top.timeMs, top.key) }
+            if let known = current[top.key], known.order == top.order {
+                isTopChecked = true
+                return (top.timeMs, top.key)
+            }
             removeTop()
         }
         return nil
     }
 
     /// Takes the earliest deadline if it is not after `nowMs`.
+    @inlinable
     public mutating func take(at nowMs: Int64) -> (timeMs: Int64, key: Key)? {
         guard let due = next(), due.timeMs <= nowMs else { return nil }
         removeTop()
+        isTopChecked = false
         current[due.key] = nil
         return due
     }
 
-    private mutating func rebuild() {
+    @inlinable
+    mutating func rebuild() {
         let live = heap.filter { node in current[node.key].map { $0.order == node.order } ?? false }
         heap = []
         for node in live {
@@ -55,11 +77,13 @@ public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    private func isBefore(_ a: Node, _ b: Node) -> Bool {
+    @inlinable
+    func isBefore(_ a: Node, _ b: Node) -> Bool {
         a.timeMs != b.timeMs ? a.timeMs < b.timeMs : a.order < b.order
     }
 
-    private mutating func siftUp(_ start: Int) {
+    @inlinable
+    mutating func siftUp(_ start: Int) {
         var child = start
         while child > 0 {
             let parent = (child - 1) / 2
@@ -69,7 +93,8 @@ public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    private mutating func removeTop() {
+    @inlinable
+    mutating func removeTop() {
         heap.swapAt(0, heap.count - 1)
         heap.removeLast()
         var parent = 0

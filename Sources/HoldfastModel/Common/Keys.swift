@@ -2,22 +2,34 @@
 public struct PlayerKey: Hashable, Sendable {
     public let project: String
     public let id: String
+    /// Follows from the rest, and is asked for at each step.
+    public let shard: ShardID
 
     public init(project: String, id: String) {
         self.project = project
         self.id = id
+        shard = ShardID(ofPlayer: id, project: project)
     }
+
+    public static func == (a: PlayerKey, b: PlayerKey) -> Bool { a.id == b.id && a.project == b.project }
+    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
 /// A room of a project.
 public struct RoomKey: Hashable, Sendable {
     public let project: String
     public let id: String
+    /// Follows from the rest, and is asked for at each step.
+    public let shard: ShardID
 
     public init(project: String, id: String) {
         self.project = project
         self.id = id
+        shard = ShardID(ofRoom: id, project: project)
     }
+
+    public static func == (a: RoomKey, b: RoomKey) -> Bool { a.id == b.id && a.project == b.project }
+    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
 /// Callers and rooms with an equal pool key are matched with each other.
@@ -74,19 +86,19 @@ public struct ShardID: Hashable, Comparable, Sendable {
 
     public static func < (a: ShardID, b: ShardID) -> Bool { a.number < b.number }
 
-    public init(of player: PlayerKey) {
+    init(ofPlayer id: String, project: String) {
         var hash = StableHash()
         hash.mix("player")
-        hash.mix(player.project)
-        hash.mix(player.id)
+        hash.mix(project)
+        hash.mix(id)
         number = hash.bucket(of: Self.entityShards)
     }
 
-    public init(of room: RoomKey) {
+    init(ofRoom id: String, project: String) {
         var hash = StableHash()
         hash.mix("room")
-        hash.mix(room.project)
-        hash.mix(room.id)
+        hash.mix(project)
+        hash.mix(id)
         number = hash.bucket(of: Self.entityShards)
     }
 

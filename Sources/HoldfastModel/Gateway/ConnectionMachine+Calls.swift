@@ -89,9 +89,11 @@ extension ConnectionMachine {
                 out.append(.route(.player(player, .call(link, id: id, call))))
             }
         case .room:
+            // Asked before the call counts as open.
+            let call = RoomCall(id: id, body: body, isRepeatForPlayer: isRepeat && isRememberedByPlayer(id))
             begin(id, body, kind, isRepeat, around)
             let holds = withSession { $0.window.holdsRoomCalls } ?? false
-            if holds { hold(id, body, &out) } else { routeToRoom(id, body, &out) }
+            if holds { hold(call, &out) } else { routeToRoom(call, &out) }
         }
     }
 
@@ -101,7 +103,7 @@ extension ConnectionMachine {
         guard id != 0, kind.isAnswered, CallKind.isAnswered(body) else { return }
         let deadline = around.nowMs + Int64(limits.value.requestTimeoutMs)
         withSession { session in
-            if isRepeat, session.window.open[id] != nil {
+            if session.window.open[id] != nil {
                 session.window.await(id, deadlineMs: deadline)
                 return
             }
@@ -116,42 +118,60 @@ extension ConnectionMachine {
         }
     }
 
-    private mutating func hold(_ id: UInt32, _ body: ClientMessage.Body, _ out: inout [Output]) {
+    private mutating func hold(_ call: RoomCall, _ out: inout [Output]) {
         let limit = limits.value.openRequests
         let held = withSession { session in
             guard session.held.count < limit else { return false }
-            session.held.append((id, body))
+            session.held.append(call)
             return true
         }
         if held == false {
-            settle(id, .error(ErrorReply(.rateLimited, "too many open requests", retryAfterMs: 100)), .nowhere, &out)
+            settle(call.id, .error(ErrorReply(.rateLimited, "too many open requests", retryAfterMs: 100)), .nowhere, &out)
         }
     }
 
-    private func routeToRoom(_ id: UInt32, _ body: ClientMessage.Body, _ out: inout [Output]) {
-        guard case .attached(let session) = phase else { return }
-        if let seat = session.seat, session.window.standing(of: id) != .remembered(.player) {
-            out.append(
-                .route(
-                    .room(
-                        seat.room, .call(player: session.player.id, seat.claim, link, id: id, body))))
+    private func routeToRoom(_ call: RoomCall, _ out: inout [Output]) {
+        guard let player else { return }
+        if let seat, !call.isRepeatForPlayer {
+            let command = RoomCommand.call(player: player.id, seat.claim, link, id: call.id, call.body)
+            out.append(.route(.room(seat.room, command)))
         } else {
-            out.append(.route(.player(session.player, .roomCall(link, id: id, body))))
+            out.append(.route(.player(player, .roomCall(link, id: call.id, call.body))))
+        }
+    }
+
+    /// Whether the player, and not the seat, remembers the outcome.
+    private func isRememberedByPlayer(_ id: UInt32) -> Bool {
+        if case .attached(let session) = phase {
+            session.window.standing(of: id) == .remembered(.player)
+        } else {
+            false
         }
     }
 
     /// An outcome came: it is passed on if this link is owed it, and calls that waited for it go on.
     mutating func settle(
-        _ id: UInt32, _ body: ServerMessage.Body, _ place: ReplyPlace, _ out: inout [Output]
+        _ id: UInt32, _ body: ServerMessage.Body, _ place: ReplyPlace, isDue: Bool = false, _ out: inout [Output]
     ) {
         let owed = withSession { $0.window.settle(id, place) } ?? false
-        if owed, id != 0 { out.append(.send(ServerMessage(id: id, body: body))) }
-        let due = withSession { session -> [(id: UInt32, body: ClientMessage.Body)] in
+        if owed || isDue, id != 0 { out.append(.send(ServerMessage(id: id, body: body))) }
+        let due = withSession { session -> [RoomCall] in
             if session.held.isEmpty || session.window.holdsRoomCalls { return [] }
             defer { session.held = [] }
             return session.held
         }
-        for call in due ?? [] { routeToRoom(call.id, call.body, &out) }
+        for call in due ?? [] { routeToRoom(call, &out) }
+    }
+}
+
+extension DecodedClientMessage {
+    /// Whether it is heard even while others wait for open requests.
+    var passesOthers: Bool {
+        guard case .success(let message) = self.message else { return false }
+        switch message.body {
+        case .ping, .disconnect: return true
+        default: return false
+        }
     }
 }
 

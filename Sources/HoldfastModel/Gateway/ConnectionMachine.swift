@@ -49,27 +49,38 @@ public struct ConnectionMachine: Sendable {
         let token: String?
     }
 
+    /// A call to the room that the player is in.
+    struct RoomCall: Sendable {
+        let id: UInt32
+        let body: ClientMessage.Body
+        /// Its outcome is remembered with the player, from a room before this one.
+        let isRepeatForPlayer: Bool
+    }
+
     struct Session: Sendable {
-        let player: PlayerKey
-        var seat: SeatView?
         var window: RequestWindow
         /// Calls to the room that wait until it is known which room.
-        var held: [(id: UInt32, body: ClientMessage.Body)] = []
-        /// The answer to this `leaveRoom` came before the room's last word.
-        var left: UInt32?
-        /// `roomJoined` came too late to be told: nothing of the room is told before it is asked for again.
-        var isMuted = false
+        var held: [RoomCall] = []
+        /// Answers to `leaveRoom` that came before the room's last word.
+        var left: [UInt32] = []
+        /// The client was told how its seat had ended, and has not gone on yet.
+        var isEndUnheard = false
 
         /// Whether the answer to `leaveRoom` has to wait: nothing of the room may come after it.
         mutating func holdLeft(_ id: UInt32) -> Bool {
-            guard seat != nil, window.open[id]?.isLeave == true else { return false }
-            left = id
+            guard window.open[id]?.isLeave == true else { return false }
+            left.append(id)
             return true
         }
 
-        mutating func takeLeft() -> UInt32? {
-            defer { left = nil }
+        mutating func takeLeft() -> [UInt32] {
+            defer { left = [] }
             return left
+        }
+
+        mutating func hearEnd() -> Bool {
+            defer { isEndUnheard = false }
+            return isEndUnheard
         }
     }
 
@@ -91,6 +102,10 @@ public struct ConnectionMachine: Sendable {
     public let link: Link
     let limits: SharedLimits
     var phase: Phase
+    /// The player whose link this is, once it is connected.
+    public private(set) var player: PlayerKey?
+    /// The player's place, as far as it was told here.
+    public private(set) var seat: SeatView?
     private var linkBudget: TokenBucket
     private var malformed = 0
     /// Messages that came while it is not known whether the connect succeeds, or in a burst of more than may be open.
@@ -103,27 +118,18 @@ public struct ConnectionMachine: Sendable {
         linkBudget = TokenBucket(perSecond: limits.value.linkMessagesPerSecond)
     }
 
-    /// The player whose link this is, once that is known.
-    public var player: PlayerKey? {
-        if case .attached(let session) = phase { session.player } else { nil }
-    }
-
     /// Whose budgets this link is charged to; known a little before the link is that player's.
     public var charged: PlayerKey? {
-        switch phase {
-        case .attaching(let attaching): attaching.player
-        case .attached(let session): session.player
-        case .fresh, .closed: nil
-        }
+        if case .attaching(let attaching) = phase { attaching.player } else { player }
     }
 
-    /// Whether what the room tells must not be passed on.
-    public var isMuted: Bool {
-        if case .attached(let session) = phase { session.isMuted } else { true }
-    }
+    /// Whether a word of a room may be passed on: the words of the room before come first, to its last.
+    public func isHeard(_ room: String) -> Bool { seat?.room.id == room }
 
-    public var seat: SeatView? {
-        if case .attached(let session) = phase { session.seat } else { nil }
+    /// Whether the seat that this gives has to wait until the one before is known to have ended.
+    public func mustWait(_ delivery: Delivery) -> Bool {
+        guard case .joined(_, _, let new) = delivery, let seat else { return false }
+        return seat.claim != new.claim
     }
 
     // MARK: From the client
@@ -137,7 +143,12 @@ public struct ConnectionMachine: Sendable {
         case .closed: return []
         case .fresh: take(decoded, &budgets, around, &out)
         case .attaching, .attached:
-            if early.isEmpty, !isFull {
+            if let player, withSession({ $0.hearEnd() }) ?? false {
+                out.append(.route(.player(player, .heardEnd(link))))
+            }
+            if case .attached = phase, decoded.passesOthers {
+                take(decoded, &budgets, around, &out)
+            } else if early.isEmpty, !isFull {
                 take(decoded, &budgets, around, &out)
             } else if early.count < Int(limits.value.linkMessagesPerSecond) {
                 early.append(decoded)
@@ -255,25 +266,21 @@ public struct ConnectionMachine: Sendable {
         case .attachRefused(let id, let why):
             attachRefused(id, why, around, &out)
         case .reply(let id, let body, let place):
-            if case .ok = body, withSession({ $0.holdLeft(id) }) ?? false { break }
+            if case .ok = body, seat != nil, withSession({ $0.holdLeft(id) }) ?? false { break }
             settle(id, body, place, &out)
         case .joined(let id, let joined, let seat):
-            withSession { session in
-                if let old = session.seat, old.claim != seat.claim { session.window.unseat() }
-                session.seat = seat
-                session.isMuted = id != 0 && session.window.isOverdue(id)
-            }
-            settle(id, .roomJoined(joined), .player, &out)
+            if case .attached = phase { self.seat = seat }
+            // Its stream follows, so it is told even when 1 was said in its stead before.
+            settle(id, .roomJoined(joined), .player, isDue: true, &out)
         case .frames(let id, let frames):
             let owed = withSession { $0.window.settle(id, .nowhere) } ?? false
             if owed { out.append(.sendFrames(id: id, frames)) }
         case .unseated(let claim):
-            withSession { session in
-                guard session.seat?.claim == claim else { return }
-                session.seat = nil
-                session.window.unseat()
+            if seat?.claim == claim {
+                seat = nil
+                withSession { $0.window.unseat() }
             }
-            if let left = withSession({ $0.takeLeft() }) ?? nil { settle(left, .ok(Ok()), .player, &out) }
+            for id in withSession({ $0.takeLeft() }) ?? [] { settle(id, .ok(Ok()), .player, &out) }
         case .disconnected(let id):
             if id != 0 { out.append(.send(ServerMessage(id: id, body: .ok(Ok())))) }
             end(.success, "", webSocketCode: 1000, &out)
@@ -295,7 +302,9 @@ public struct ConnectionMachine: Sendable {
         let window = RequestWindow(
             player: attachment.requests, seat: attachment.seatRequests,
             isSeatForgetful: attachment.isSeatForgetful, limit: limits.value.rememberedRequests)
-        phase = .attached(Session(player: attaching.player, seat: attachment.seat, window: window))
+        phase = .attached(Session(window: window))
+        player = attaching.player
+        seat = attachment.seat
         let connected = Connected(
             playerId: attaching.player.id, resumeToken: attachment.resumeToken, resumed: attachment.resumed,
             serverTime: around.wallMs, heartbeatMs: limits.value.heartbeatMs,
@@ -303,7 +312,10 @@ public struct ConnectionMachine: Sendable {
             roomSeq: attachment.roomSeq, roomRestarted: attachment.roomRestarted, frameSync: attachment.frameSync,
             snapshot: attachment.snapshot)
         out.append(.send(ServerMessage(id: id, body: .connected(connected))))
-        if let ended = attachment.ended { out.append(.send(ServerMessage(body: ended))) }
+        if let ended = attachment.ended {
+            out.append(.send(ServerMessage(body: ended)))
+            withSession { $0.isEndUnheard = true }
+        }
     }
 
     private mutating func attachRefused(
@@ -337,8 +349,7 @@ public struct ConnectionMachine: Sendable {
     public mutating func socketEnded() -> [Output] {
         defer { phase = .closed }
         switch phase {
-        case .attaching(let attaching): return [.route(.player(attaching.player, .detach(link)))]
-        case .attached(let session): return [.route(.player(session.player, .detach(link)))]
+        case .attaching, .attached: return detached()
         case .fresh, .closed: return []
         }
     }
@@ -363,7 +374,7 @@ public struct ConnectionMachine: Sendable {
     private func detached() -> [Output] {
         switch phase {
         case .attaching(let attaching): [.route(.player(attaching.player, .detach(link)))]
-        case .attached(let session): [.route(.player(session.player, .detach(link)))]
+        case .attached: player.map { [.route(.player($0, .detach(link)))] } ?? []
         case .fresh, .closed: []
         }
     }
@@ -393,6 +404,7 @@ public struct ConnectionMachine: Sendable {
             if deadlineMs <= nowMs {
                 end(.notConnected, "no connect came in time", webSocketCode: 1008, &out)
             }
+        case .attached(let session) where session.window.open.isEmpty: break
         case .attached(var session):
             let late = session.window.overdue(nowMs: nowMs)
             guard !late.isEmpty else { return out }
@@ -400,6 +412,11 @@ public struct ConnectionMachine: Sendable {
             for id in late {
                 out.append(.error(id, .serverError, "not done within its time; send it again", retryAfterMs: 500))
             }
+            // What waits behind them must not wait in silence.
+            for decoded in early where decoded.id != 0 {
+                out.append(.error(decoded.id, .rateLimited, "too many open requests", retryAfterMs: 100))
+            }
+            early = []
         case .attaching, .closed: break
         }
         return out

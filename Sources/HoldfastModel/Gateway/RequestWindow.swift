@@ -91,9 +91,6 @@ struct RequestWindow: Sendable {
         return owed
     }
 
-    /// Whether the answer to the request was made up for by 1 and not asked for again.
-    func isOverdue(_ id: UInt32) -> Bool { open[id].map { $0.awaited == 0 } ?? false }
-
     /// The requests whose answer is overdue; they stay open.
     mutating func overdue(nowMs: Int64) -> [UInt32] {
         let late = open.filter { $0.value.awaited > 0 && $0.value.deadlineMs.map { $0 <= nowMs } ?? false }

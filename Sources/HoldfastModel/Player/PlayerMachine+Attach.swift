@@ -78,10 +78,12 @@ extension PlayerMachine {
     }
 
     /// The event that ended the seat, if the client cannot have seen it.
-    private func unseenEnd(_ template: AttachTemplate) -> ServerMessage.Body? {
+    private mutating func unseenEnd(_ template: AttachTemplate) -> ServerMessage.Body? {
         guard let ended, let position = template.position else { return nil }
         let missed = position.roomID == ended.roomID && position.roomSeq < ended.seq
-        return ended.unseen || missed ? ended.body : nil
+        guard missed || ended.unseen && !isEndTold else { return nil }
+        isEndTold = true
+        return ended.body
     }
 
     mutating func detach(_ link: Link, _ context: inout EntryContext) {

@@ -9,7 +9,6 @@ extension PlayerMachine {
             cancelMatch(link, id, &context)
             return
         }
-        ended = nil
         if case .matching = place, open?.id == 0 {
             let error = ServerMessage.Body.failure(.requestInProgress, "a matchRoom of yours is still open")
             reply(link, id, error, &context)
@@ -56,7 +55,7 @@ extension PlayerMachine {
                         RoomKey(project: key.project, id: room),
                         .sendJoined(player: key.id, claim, run.connection, link, id: id)))
             } else {
-                let body = ServerMessage.Body.failure(.notInRoom, "the room that this request entered has been left")
+                let body = ServerMessage.Body.failure(.notInRoom, Self.seatIsGone)
                 context.deliver(link, .reply(id: id, body, .player))
             }
         }

@@ -14,6 +14,8 @@ struct PlayerMachine: Sendable {
     var lastInput: UInt32 = 0
     /// The last seat that was ended by others.
     var ended: OutReport.Ended?
+    /// It was told at a resume; whether it arrived, only the client's next position or word says.
+    var isEndTold = false
     /// An attach that waits until the claim is decided.
     var pendingAttach: AttachTemplate?
 
@@ -88,6 +90,7 @@ struct PlayerMachine: Sendable {
         case .attachFailed(_, let template):
             guard run?.connection == template.connection else { return }
             settle(template, &context)
+        case .heardEnd(let link): if run?.link == link { ended = nil }
         case .joinLost(let claim, let link, let id): joinLost(claim, link, id, &context)
         }
     }
@@ -194,6 +197,7 @@ extension PlayerMachine {
             memory.merge(report.memory, limit: limit(context))
             lastInput = max(lastInput, report.lastInput)
             ended = report.ended
+            isEndTold = false
         }
         if let open, open.isLeave { finish(.done, &context) }
         goOn(&context)
@@ -212,12 +216,14 @@ extension PlayerMachine {
         }
     }
 
-    /// The seat came and went before anybody was told: to the caller the room is gone.
+    /// The seat ended before its `roomJoined` could be told again.
     private mutating func joinLost(_ claim: Claim, _ link: Link, _ id: UInt32, _ context: inout EntryContext) {
-        let body = ServerMessage.Body.failure(.roomNotFound, "the room closed, or the seat was lost, at once")
+        let body = ServerMessage.Body.failure(.notInRoom, Self.seatIsGone)
         memory.replace(.joined(claim), with: RequestMemory.outcome(body))
         if id != 0 { context.deliver(link, .reply(id: id, body, .player)) }
     }
+
+    static let seatIsGone = "the room that this request entered has been left"
 
     /// Answers the open call.
     private mutating func finish(_ body: ServerMessage.Body, _ context: inout EntryContext) {

@@ -2,8 +2,9 @@ import HoldfastProtocol
 
 /// One frame sync of a room: the open frame, the grid on which frames are sealed, hash reports and the snapshot.
 struct FrameSyncMachine: Sendable {
-    /// As told in `frameSyncStarted`.
-    let started: FrameSyncInfo
+    /// As told in `frameSyncStarted`. Apart from the rest, so that the machine is cheap to look at.
+    private let told: Told
+    let id: UInt32
     let startedMs: Int64
     let endsAtMs: Int64
     let rate: Int64
@@ -22,25 +23,30 @@ struct FrameSyncMachine: Sendable {
     private(set) var snapshot: Snapshot?
     private var reports: [UInt32: Reports] = [:]
 
+    private final class Told: Sendable {
+        let started: FrameSyncInfo
+        init(_ started: FrameSyncInfo) { self.started = started }
+    }
+
     private struct Reports: Sendable {
         var hashes: [FrameHash] = []
         var told = false
     }
 
     init(started: FrameSyncInfo, nowMs: Int64, limits: Limits) {
-        self.started = started
+        told = Told(started)
+        id = started.frameSyncId
         startedMs = nowMs
         endsAtMs = nowMs + Int64(limits.frameSyncMs)
         rate = Int64(max(1, started.frameRate))
     }
 
-    var id: UInt32 { started.frameSyncId }
     var nextSealMs: Int64 { timeMs(ofTick: tick) }
     var hasOpenInputs: Bool { !inputs.isEmpty }
 
     /// Told to who joins or connects later.
     var info: FrameSyncInfo {
-        var info = started
+        var info = told.started
         info.frameId = sealed
         return info
     }

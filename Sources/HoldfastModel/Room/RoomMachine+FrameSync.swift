@@ -65,7 +65,9 @@ extension RoomMachine {
         of input: SendFrameInput, _ member: RoomMember, _ id: UInt32, _ context: EntryContext
     ) -> ErrorReply? {
         if member.isSpectator { return ErrorReply(.notForSpectators, "spectators cannot send inputs") }
-        guard frameSync != nil, input.frameSyncId == 0 || input.frameSyncId == frameSync?.id else { return notRunning }
+        guard let running = frameSync?.id, input.frameSyncId == 0 || input.frameSyncId == running else {
+            return notRunning
+        }
         if let over = RequestRules.oversize(of: input, limits: context.limits.value) {
             return ErrorReply(over.code, over.message)
         }
@@ -150,9 +152,9 @@ extension RoomMachine {
         func consider(_ time: Int64?) {
             if let time { next = min(next ?? time, time) }
         }
-        if let frameSync {
-            consider(frameSync.nextSealMs)
-            consider(frameSync.endsAtMs)
+        if frameSync != nil {
+            consider(frameSync?.nextSealMs)
+            consider(frameSync?.endsAtMs)
             consider(nobodyOnlineSinceMs.map { $0 + nobodyOnlineMs })
         }
         consider(stoppedSyncs.first?.dropAtMs)
@@ -160,15 +162,16 @@ extension RoomMachine {
         return next
     }
 
-    mutating func fire(_ context: inout EntryContext) {
+    mutating func fire(_ context: inout EntryContext) -> Afterwards {
         let now = context.nowMs
-        if let sync = frameSync, sync.nextSealMs <= now { seal(&context) }
-        if let sync = frameSync, sync.endsAtMs <= now { stopFrameSync(reason: 1, &context) }
+        if frameSync?.nextSealMs ?? .max <= now { seal(&context) }
+        if frameSync?.endsAtMs ?? .max <= now { stopFrameSync(reason: 1, &context) }
         if let since = nobodyOnlineSinceMs, since + nobodyOnlineMs <= now { stopFrameSync(reason: 2, &context) }
         while let oldest = stoppedSyncs.first, oldest.dropAtMs <= now {
             stoppedSyncs.removeFirst()
             history.dropFrames(through: oldest.id)
         }
         if listAtMs.map({ $0 <= now }) ?? false || frameSync == nil { advertise(&context) }
+        return .deadline(nextDeadlineMs)
     }
 }

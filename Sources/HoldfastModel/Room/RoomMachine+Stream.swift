@@ -40,7 +40,7 @@ extension RoomMachine {
             }
             groups = few
         }
-        if !groups.isEmpty { context.effects.append(.broadcast(groups, except: except, message)) }
+        if !groups.isEmpty { context.effects.append(.broadcast(room: key.id, groups, except: except, message)) }
     }
 
     private mutating func gatherListeners() -> LinkGroups {
@@ -194,7 +194,7 @@ extension RoomMachine {
         var reader = PastReader(history: history, player: player, baseSeq: member.baseSeq, limits: context.limits.value)
         repeat {
             let part = reader.next(&cursor)
-            context.deliver(member.link, .replay(part.messages, atHead: part.atHead))
+            context.deliver(member.link, .replay(room: key.id, part.messages, atHead: part.atHead))
             if part.atHead {
                 goLive(player, &context)
                 return

@@ -51,7 +51,16 @@ struct RoomMachine: Sendable {
                 params: config.matchParams)
     }
 
-    mutating func handle(_ command: RoomCommand, _ context: inout EntryContext) {
+    /// What the shard must know of the room after its turn.
+    enum Afterwards {
+        /// The deadline is what it was.
+        case unchanged
+        case deadline(Int64?)
+        /// Nobody is in it any more; it is to be forgotten.
+        case closed
+    }
+
+    mutating func handle(_ command: RoomCommand, _ context: inout EntryContext) -> Afterwards {
         switch command {
         case .create(_, let seatings): open(seatings, &context)
         case .seat(let seating): seat(seating, &context)
@@ -65,10 +74,13 @@ struct RoomMachine: Sendable {
             call(player, claim, link, id, body, &context)
         case .pull(let player, let claim, let link): pull(player, claim, link, &context)
         }
-        if Self.changesWhatIsShown(command) { advertise(&context) }
+        guard Self.changesMore(command) else { return .unchanged }
+        advertise(&context)
+        return isClosed ? .closed : .deadline(nextDeadlineMs)
     }
 
-    private static func changesWhatIsShown(_ command: RoomCommand) -> Bool {
+    /// Whether a command can change what the room shows of itself, or its deadlines: not those that come in numbers.
+    private static func changesMore(_ command: RoomCommand) -> Bool {
         switch command {
         case .create, .seat, .leave, .offline, .attach: true
         case .detach, .sendJoined, .pull: false

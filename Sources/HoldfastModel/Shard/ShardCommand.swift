@@ -13,8 +13,8 @@ public enum ShardCommand: Sendable {
     /// Where the entity lives; nil for `tick`, which has no address of its own.
     public var shard: ShardID? {
         switch self {
-        case .player(let key, _): ShardID(of: key)
-        case .room(let key, _): ShardID(of: key)
+        case .player(let key, _): key.shard
+        case .room(let key, _): key.shard
         case .pool(let key, _): ShardID(of: key)
         case .directory(let project, _): ShardID(ofDirectory: project)
         case .tick: nil
@@ -25,7 +25,7 @@ public enum ShardCommand: Sendable {
     public var drawsRandomness: Bool {
         switch self {
         // A waiting call may begin in any entry of its player.
-        case .player(_, .detach), .player(_, .disconnect): false
+        case .player(_, .detach), .player(_, .disconnect), .player(_, .heardEnd): false
         case .player, .pool: true
         case .room(_, .call(_, _, _, _, .startFrameSync)): true
         default: false
@@ -60,6 +60,8 @@ public enum PlayerCommand: Sendable {
     /// The link ended without `disconnect`.
     case detach(Link)
     case disconnect(Link, id: UInt32)
+    /// The client went on after it was told how its seat had ended.
+    case heardEnd(Link)
     indirect case call(Link, id: UInt32, SeatCall)
     /// A call that needs a room, made while the gateway knew of none, or one whose outcome is remembered here.
     case roomCall(Link, id: UInt32, ClientMessage.Body)
@@ -158,7 +160,7 @@ public enum RoomCommand: Sendable {
     case detach(player: String, Claim, ConnectionNumber)
     /// Answers the call that led to this claim, and lets the stream go on from there.
     case sendJoined(player: String, Claim, ConnectionNumber, Link, id: UInt32)
-    case call(player: String, Claim, Link, id: UInt32, ClientMessage.Body)
+    indirect case call(player: String, Claim, Link, id: UInt32, ClientMessage.Body)
     /// The link has room for more of the stream.
     case pull(player: String, Claim, Link)
 }

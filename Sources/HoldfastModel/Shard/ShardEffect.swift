@@ -5,7 +5,7 @@ public enum ShardEffect: Sendable {
     case command(ShardCommand)
     case deliver(Link, Delivery)
     /// A message of a room's stream for many links: one for each gateway and room, whatever the number of members.
-    case broadcast(LinkGroups, except: Link?, StreamMessage)
+    case broadcast(room: String, LinkGroups, except: Link?, StreamMessage)
 }
 
 /// A shard's word to one link.
@@ -17,7 +17,7 @@ public enum Delivery: Sendable {
     /// The reply to `getFrames`.
     indirect case frames(id: UInt32, StoredFrames)
     /// More of a stream's past. Until `atHead`, the link asks for the rest when its socket has taken this.
-    case replay([ReplayMessage], atHead: Bool)
+    case replay(room: String, [ReplayMessage], atHead: Bool)
     /// The seat is gone; its memory is now the player's.
     case unseated(Claim)
     case disconnected(id: UInt32)

@@ -77,8 +77,8 @@ public struct ShardMachine: Sendable {
                 players[key]?.fire(&context)
                 settle(player: key)
             case .room(let key):
-                rooms[key]?.fire(&context)
-                settle(room: key)
+                guard let place = rooms.index(forKey: key) else { continue }
+                settle(rooms.values[place].fire(&context), room: key)
             case .pool(let key):
                 pools[key]?.fire(&context)
                 settle(pool: key)
@@ -125,8 +125,9 @@ public struct ShardMachine: Sendable {
             case .leave, .offline, .detach, .pull: return
             }
         }
-        rooms[key]?.handle(command, &context)
-        settle(room: key)
+        guard let place = rooms.index(forKey: key) else { return }
+        let after = rooms.values[place].handle(command, &context)
+        settle(after, room: key)
     }
 
     // MARK: After an entity's turn
@@ -137,10 +138,14 @@ public struct ShardMachine: Sendable {
         deadlines.set(players[key]?.nextDeadlineMs, for: .player(key))
     }
 
-    private mutating func settle(room key: RoomKey) {
-        guard let isClosed = rooms[key]?.isClosed else { return }
-        if isClosed { rooms[key] = nil }
-        deadlines.set(rooms[key]?.nextDeadlineMs, for: .room(key))
+    private mutating func settle(_ after: RoomMachine.Afterwards, room key: RoomKey) {
+        switch after {
+        case .unchanged: break
+        case .deadline(let timeMs): deadlines.set(timeMs, for: .room(key))
+        case .closed:
+            rooms[key] = nil
+            deadlines.set(nil, for: .room(key))
+        }
     }
 
     private mutating func settle(pool key: PoolKey) {

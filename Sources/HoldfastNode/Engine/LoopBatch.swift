@@ -6,7 +6,7 @@ enum LoopItem: Sendable {
     case command(ShardCommand)
     case deliver(Link, Delivery)
     /// A message of a room's stream for many links of the loop, encoded once.
-    case stream([Link], except: Link?, StreamFrames)
+    case stream(room: String, [Link], except: Link?, StreamFrames)
 }
 
 /// One message of a stream in the encodings that are in use.

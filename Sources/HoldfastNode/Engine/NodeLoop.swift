@@ -21,16 +21,23 @@ actor NodeLoop {
     nonisolated let loop: EventLoop
     private var peers: [NodeLoop] = []
 
-    private var shards: [ShardID: ShardReplica<ShardMachine>] = [:]
+    /// In the order of their numbers, of which every `loopCount`th is pinned here.
+    private var shards: ContiguousArray<ShardReplica<ShardMachine>> = []
     private var deadlines = DeadlineQueue<ShardID>()
     private var timer: LoopTimer?
     private var sweep: LoopTimer?
 
-    private var links: [UInt64: ClientLink] = [:]
+    /// By number, in as many parts as there are visits in a round, so that a visit is to one part only.
+    private var links: [[UInt64: ClientLink]] = Array(repeating: [:], count: NodeLoop.visits)
     private var lastLink: UInt64 = 0
-    private var isDraining = false
+    private var visit = 0
+    /// What this loop has put into the gauges.
+    private var counted = (players: 0, rooms: 0)
     private var whenEmpty: Gate?
 
+    /// What other loops have sent. Looked at before anything that a client says is acted on: what one client was told
+    /// (a room is there) must be known here when the next one acts on it.
+    private nonisolated let inbox = Locked<[LoopBatch]>([])
     private var queue: [LoopItem] = []
     private var isWorking = false
     private var outboxes: [[LoopItem]]
@@ -48,9 +55,9 @@ actor NodeLoop {
         outboxes = Array(repeating: [], count: shared.loopCount)
         sentBatches = Array(repeating: 0, count: shared.loopCount)
         receivedBatches = sentBatches
-        for number in 0..<ShardID.count where number % shared.loopCount == index {
+        for _ in stride(from: index, to: ShardID.count, by: shared.loopCount) {
             let machine = ShardMachine(limits: shared.limits, wallOffsetMs: shared.wallOffsetMs)
-            shards[ShardID(number: number)] = ShardReplica(machine: machine)
+            shards.append(ShardReplica(machine: machine))
         }
     }
 
@@ -63,58 +70,100 @@ actor NodeLoop {
 
     // MARK: Links
 
-    var linkCount: Int { links.count }
-
     /// Makes the owner of a new socket.
     func accept(_ socket: WebSocketConnection, _ encoding: Encoding) -> ClientLink {
         lastLink += 1
         let link = Link(gateway: index, number: lastLink, encoding: encoding)
         let client = ClientLink(link: link, node: self, socket: socket, nowMs: loop.nowMs)
-        links[lastLink] = client
+        links[part(of: link)][lastLink] = client
         shared.counters.links.add(1)
         return client
     }
 
     func forget(_ link: Link) {
-        guard links.removeValue(forKey: link.number) != nil else { return }
+        guard links[part(of: link)].removeValue(forKey: link.number) != nil else { return }
         shared.counters.links.add(-1)
-        if links.isEmpty { whenEmpty?.open() }
+        if hasNoLinks { whenEmpty?.open() }
     }
 
-    /// Often enough for the shortest of the limits that links keep.
+    private func part(of link: Link) -> Int { Int(truncatingIfNeeded: link.number) & (NodeLoop.visits - 1) }
+
+    private func client(of link: Link) -> ClientLink? { links[part(of: link)][link.number] }
+
+    private var hasNoLinks: Bool { links.allSatisfy(\.isEmpty) }
+
+    private static let visits = 8
+
+    /// Between two visits; a round is short enough for the shortest of the limits that links keep.
     private var sweepMs: Int64 {
         let limits = shared.limits.value
-        return max(10, min(100, Int64(min(limits.heartbeatMs, limits.connectTimeoutMs, limits.requestTimeoutMs)) / 4))
+        let shortest = Int64(min(limits.heartbeatMs, limits.connectTimeoutMs, limits.requestTimeoutMs))
+        return max(5, min(600, shortest / 4) / Int64(NodeLoop.visits))
     }
 
     private func tickLinks() {
         let nowMs = loop.nowMs
-        for client in Array(links.values) { client.assumeIsolated { $0.tick(nowMs: nowMs) } }
+        visit = (visit + 1) & (NodeLoop.visits - 1)
+        if visit == 0 { count() }
+        for client in Array(links[visit].values) { client.assumeIsolated { $0.tick(nowMs: nowMs) } }
         sweep?.schedule(afterMs: sweepMs)
+    }
+
+    /// Brings the gauges up to date.
+    private func count() {
+        let now = shards.reduce(into: (players: 0, rooms: 0)) { sum, shard in
+            let counts = shard.machine.counts
+            sum.players += counts.players
+            sum.rooms += counts.rooms
+        }
+        shared.counters.players.add(now.players - counted.players)
+        shared.counters.rooms.add(now.rooms - counted.rooms)
+        counted = now
     }
 
     /// Tells every client that this node leaves.
     /// - Parameter done: opened when the last link has closed.
     func drain(_ done: Gate) {
-        isDraining = true
         whenEmpty = done
-        for client in Array(links.values) { client.assumeIsolated { $0.drain() } }
-        if links.isEmpty { done.open() }
+        for client in links.flatMap(\.values) { client.assumeIsolated { $0.drain() } }
+        if hasNoLinks { done.open() }
     }
 
     // MARK: Work
 
     /// Takes a command for any shard.
     func submit(_ command: ShardCommand) {
+        takeInbox()
         route(command)
         work()
     }
 
-    private func receive(_ batch: LoopBatch) {
-        receivedBatches[batch.from] += 1
-        precondition(receivedBatches[batch.from] == batch.number, "a batch between loops is missing")
-        queue += batch.items
-        work()
+    private func takeInbox() {
+        let batches = inbox.withLock { inbox in
+            let all = inbox
+            inbox.removeAll(keepingCapacity: true)
+            return all
+        }
+        for batch in batches {
+            receivedBatches[batch.from] += 1
+            precondition(receivedBatches[batch.from] == batch.number, "a batch between loops is missing")
+            queue += batch.items
+        }
+    }
+
+    /// Called from any thread.
+    private nonisolated func receive(_ batch: LoopBatch) {
+        let wasEmpty = inbox.withLock { inbox in
+            inbox.append(batch)
+            return inbox.count == 1
+        }
+        guard wasEmpty else { return }
+        loop.execute {
+            self.assumeIsolated {
+                $0.takeInbox()
+                $0.work()
+            }
+        }
     }
 
     private func route(_ command: ShardCommand) {
@@ -140,25 +189,19 @@ actor NodeLoop {
             sentBatches[i] += 1
             let batch = LoopBatch(from: index, number: sentBatches[i], items: outboxes[i])
             outboxes[i] = []
-            let peer = peers[i]
-            peer.loop.execute { peer.assumeIsolated { $0.receive(batch) } }
+            peers[i].receive(batch)
         }
     }
 
     private func work() {
         guard !isWorking else { return }
         isWorking = true
-        var next = 0
-        while next < queue.count {
-            let item = queue[next]
-            next += 1
-            perform(item)
-            if next == 1024 {
-                queue.removeFirst(next)
-                next = 0
-            }
+        while !queue.isEmpty {
+            // Taken out as a whole: what is added meanwhile comes after it.
+            var batch: [LoopItem] = []
+            swap(&batch, &queue)
+            for item in batch { perform(item) }
         }
-        queue.removeAll(keepingCapacity: true)
         isWorking = false
         armTimer()
     }
@@ -168,11 +211,11 @@ actor NodeLoop {
         case .command(let command):
             if let shard = command.shard { log(command, in: shard) }
         case .deliver(let link, let delivery):
-            links[link.number]?.assumeIsolated { $0.deliver(delivery) }
-        case .stream(let targets, let except, let frames):
+            client(of: link)?.assumeIsolated { $0.deliver(delivery) }
+        case .stream(let room, let targets, let except, let frames):
             for target in targets where target != except {
                 guard let frame = target.encoding == .json ? frames.json : frames.protobuf else { continue }
-                links[target.number]?.assumeIsolated { $0.stream(frame) }
+                client(of: target)?.assumeIsolated { $0.stream(frame, of: room) }
             }
         }
     }
@@ -183,9 +226,10 @@ actor NodeLoop {
         let randomness =
             command.drawsRandomness
             ? EntryRandomness(generator.next(), generator.next()) : EntryRandomness(0, 0)
-        let effects = shards[shard]?.submit(command, nowMs: loop.nowMs, randomness: randomness) ?? []
+        let place = shard.number / shared.loopCount
+        let effects = shards[place].submit(command, nowMs: loop.nowMs, randomness: randomness)
         shared.counters.entries.add()
-        deadlines.set(shards[shard]?.nextDeadlineMs(), for: shard)
+        deadlines.set(shards[place].nextDeadlineMs(), for: shard)
         for effect in effects { carryOut(effect) }
     }
 
@@ -193,12 +237,14 @@ actor NodeLoop {
         switch effect {
         case .command(let command): route(command)
         case .deliver(let link, let delivery): put(.deliver(link, delivery), on: link.gateway)
-        case .broadcast(let groups, let except, let message):
+        case .broadcast(let room, let groups, let except, let message):
             let frames = StreamFrames(
                 json: groups.usesJSON
                     ? PreparedFrame(.text, payload: Encoding.json.encode(message.message)) : nil,
                 protobuf: groups.usesProtobuf ? PreparedFrame(.binary, payload: message.protobuf) : nil)
-            for group in groups.groups { put(.stream(group.links, except: except, frames), on: group.gateway) }
+            for group in groups.groups {
+                put(.stream(room: room, group.links, except: except, frames), on: group.gateway)
+            }
         }
     }
 

@@ -12,6 +12,7 @@ actor ClientLink {
     /// The room has more of the past for this link when its socket has taken what it has.
     private var wantsMore = false
     private var isPaused = false
+    private var parked: [Parked] = []
     private var nextPingMs: Int64
     private let connectedMs: Int64
 
@@ -26,6 +27,12 @@ actor ClientLink {
         machine = ConnectionMachine(link: link, limits: node.shared.limits, nowMs: nowMs)
     }
 
+    private enum Parked {
+        case delivery(Delivery)
+        case stream(PreparedFrame, room: String)
+    }
+
+    private static let parkedItems = 1000
     /// Above this many bytes of replies that the client does not read, its requests wait.
     private static let unreadReplies = 512 * 1024
     /// Below this, more of the past is asked for.
@@ -72,7 +79,15 @@ actor ClientLink {
     // MARK: From the shards
 
     func deliver(_ delivery: Delivery) {
-        if case .replay(let messages, let atHead) = delivery {
+        if machine.mustWait(delivery) {
+            park(.delivery(delivery))
+            return
+        }
+        if case .replay(let room, let messages, let atHead) = delivery {
+            guard machine.isHeard(room) else {
+                if !parked.isEmpty { park(.delivery(delivery)) }
+                return
+            }
             for message in messages { replay(message) }
             wantsMore = !atHead
             pullIfDrained()
@@ -80,21 +95,45 @@ actor ClientLink {
         }
         let around = surroundings()
         carryOut(withBudgets(nil) { machine, budgets in machine.deliver(delivery, budgets: &budgets, around) })
+        if case .unseated = delivery { unpark() }
     }
 
     /// A message of the room's stream, as it happens.
-    func stream(_ frame: PreparedFrame) {
-        if machine.isMuted { return }
+    func stream(_ frame: PreparedFrame, of room: String) {
+        guard machine.isHeard(room) else {
+            if !parked.isEmpty { park(.stream(frame, room: room)) }
+            return
+        }
         let queued = socket.queuedBytes
         live.add(frame.byteCount, isLive: true, queued: queued)
         socket.send(frame)
         node.shared.counters.sent.add()
-        guard live.liveBytes(queued: socket.queuedBytes) > node.shared.limits.value.sendQueueBytes else { return }
+        let limit = node.shared.limits.value.sendQueueBytes
+        guard queued + frame.byteCount > limit, live.liveBytes(queued: socket.queuedBytes) > limit else { return }
         node.shared.counters.slowConsumers.add()
         socket.dropQueued()
         live = LiveQueue()
         wantsMore = false
         carryOut(machine.end(.slowConsumer, "the live queue of this link overflowed"))
+    }
+
+    /// Of a room whose `roomJoined` came before the last words of the room before.
+    private func park(_ item: Parked) {
+        parked.append(item)
+        guard parked.count > Self.parkedItems else { return }
+        parked = []
+        carryOut(machine.end(.serverError, "the end of the seat before did not come"))
+    }
+
+    private func unpark() {
+        let due = parked
+        parked = []
+        for item in due {
+            switch item {
+            case .delivery(let delivery): deliver(delivery)
+            case .stream(let frame, let room): stream(frame, of: room)
+            }
+        }
     }
 
     private func replay(_ message: ReplayMessage) {

@@ -8,6 +8,7 @@ final class NodeHTTPHandler: HTTPHandler {
     private let acceptor: any ConnectionAcceptor
     private let log: Log
     private let draining = Atomic(false)
+    private let port = Atomic<UInt16>(0)
     /// What `/metrics` tells. Behind a lock because the server, which tells some, is made after its handler.
     let metrics: Locked<MetricsRegistry>
     private let answers: [Int: Counter]
@@ -27,6 +28,9 @@ final class NodeHTTPHandler: HTTPHandler {
         self.metrics = Locked(metrics)
     }
 
+    /// The server, which is made after its handler, listens on this port.
+    func listens(on port: UInt16) { self.port.store(port, ordering: .relaxed) }
+
     /// From now on the node says that it is not ready, and takes no clients.
     func drain() { draining.store(true, ordering: .relaxed) }
 
@@ -36,7 +40,8 @@ final class NodeHTTPHandler: HTTPHandler {
         var headers: [String: String] = [:]
         for name in NodeRouter.readHeaders { headers[name] = request.headers[name] }
         let target = request.path + (request.query.map { "?\($0)" } ?? "")
-        let routed = NodeRouter.Request(method: request.method, target: target, headers: headers)
+        let routed = NodeRouter.Request(
+            method: request.method, target: target, headers: headers, port: port.load(ordering: .relaxed))
         switch router.route(routed, readiness: readiness, nowS: WallClock.nowS) {
         case .reply(let reply): answer(reply, exchange)
         case .metrics:

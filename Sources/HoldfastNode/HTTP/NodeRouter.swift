@@ -14,6 +14,8 @@ struct NodeRouter: Sendable {
         var method: String
         var target: String
         var headers: [String: String] = [:]
+        /// The port on which it came.
+        var port: UInt16 = 7350
     }
 
     /// Where the request goes.
@@ -31,8 +33,8 @@ struct NodeRouter: Sendable {
     /// Signs the tokens of `/dev/token`; nil without `--dev`.
     let devProject: ProjectSecrets?
     let limits: Limits
-    /// What a client is told to connect to when the request has no host: `127.0.0.1:7350`.
-    let authority: String
+    /// The address to listen on as it stands in a URL; what a client is told when the request names no host and port.
+    let host: String
 
     /// The header fields that decide anything, in lower case.
     static let readHeaders = ["host", "if-none-match"]
@@ -91,15 +93,18 @@ struct NodeRouter: Sendable {
         if case .failure(let error) = TokenVerifier(projects: [project], limits: limits).verify(token, nowS: nowS) {
             return .error(400, .invalidRequest, error.message)
         }
-        let host = request.headers["host"].flatMap { Self.isAuthority($0) ? $0 : nil } ?? authority
+        let named = request.headers["host"].flatMap { Self.isAuthority($0) ? $0 : nil }
+        let host = named ?? "\(self.host):\(request.port)"
         let url = "\(secure ? "wss" : "ws")://\(host)/v1/connect"
         return .live(
             200, type: ContentType.json, "{\"token\":\(JSONText.quoted(token)),\"url\":\(JSONText.quoted(url))}")
     }
 
-    /// Whether `host` is a host with or without a port, so that it can stand in a URL.
+    /// Whether `host` is a host with a port, so that it can stand in a URL. Without one it is no browser that came
+    /// here, unless somebody forwards port 80.
     private static func isAuthority(_ host: String) -> Bool {
-        (1...255).contains(host.utf8.count)
+        let port = host.split(separator: ":").last.flatMap { UInt16($0) }
+        return port != nil && !host.hasPrefix(":") && host.contains(":") && (1...255).contains(host.utf8.count)
             && host.utf8.allSatisfy { byte in
                 switch byte {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

@@ -13,7 +13,7 @@ public final class EventLoopGroup: Sendable {
 
     /// The number of processors the system has on line.
     public static var processorCount: Int {
-        max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        max(1, Int(uv_available_parallelism()))
     }
 
     /// Starts all.

@@ -13,7 +13,7 @@ import Testing
     static func router(dev: Bool = true, secure: Bool = false) -> NodeRouter {
         NodeRouter(
             dev: dev, secure: secure, assets: assets, devProject: dev ? ServerConfig.devProject : nil,
-            limits: Limits(), authority: "127.0.0.1:7350")
+            limits: Limits(), host: "127.0.0.1")
     }
 
     func reply(
@@ -115,8 +115,12 @@ import Testing
         #expect(reply("/dev/token?player=%C3%A9").status == 400)
         #expect(reply("/dev/token?player=" + String(repeating: "a", count: 65)).status == 400)
         #expect(reply("/dev/token?player=a&name=" + String(repeating: "a", count: 65)).status == 400)
-        let strange = reply("/dev/token?player=a", headers: ["host": "evil\"/x"], secure: true)
-        #expect(try StrictJSON.parse(strange.body)["url"] == .string("wss://127.0.0.1:7350/v1/connect"))
+        for host in ["evil\"/x:1", "127.0.0.1", ":80", "a:", "a:99999", "", "a:b:c"] {
+            let strange = reply("/dev/token?player=a", headers: ["host": host], secure: true)
+            #expect(try StrictJSON.parse(strange.body)["url"] == .string("wss://127.0.0.1:7350/v1/connect"), "\(host)")
+        }
+        let six = reply("/dev/token?player=a", headers: ["host": "[::1]:81"])
+        #expect(try StrictJSON.parse(six.body)["url"] == .string("ws://[::1]:81/v1/connect"))
     }
 
     @Test(arguments: [

@@ -1,0 +1,407 @@
+import HoldfastProtocol
+import Testing
+
+@testable import HoldfastModel
+
+/// All shards and some gateways in one thread, with time that is moved by hand and randomness from a seed. It does what
+/// the node's shells do: gives entries their index, time and randomness, and carries effects to where they belong.
+/// What goes from one place to another keeps its order; across pairs of places the order is the one in which it was
+/// sent, or a shuffled one, as links between loops and nodes may have it.
+final class World {
+    enum Place: Hashable {
+        case shard(ShardID)
+        case gateway(Int)
+    }
+
+    struct Way: Hashable {
+        let from: Place
+        let to: Place
+    }
+
+    enum Parcel {
+        case command(ShardCommand)
+        case deliver(Link, Delivery)
+        case stream([Link], except: Link?, StreamMessage)
+    }
+
+    private struct Shard {
+        var machine: ShardMachine
+        var index: UInt64 = 0
+    }
+
+    static let wallOffsetMs: Int64 = 1_700_000_000_000
+    static let gateways = 3
+
+    let limits: SharedLimits
+    let tokens = TestTokens()
+    private(set) var nowMs: Int64 = 1_000_000
+    var random: SeededRandom
+    let isShuffled: Bool
+
+    private var shards: [ShardID: Shard] = [:]
+    private var deadlines = DeadlineQueue<ShardID>()
+    private var pending: [(way: Way, parcel: Parcel)] = []
+    private var head = 0
+    /// Parcels on these ways wait.
+    private var blocked: (Way) -> Bool = { _ in false }
+    private var endpoints: [Link: Endpoint] = [:]
+    private var budgets: [PlayerKey: PlayerBudgets] = [:]
+    private var lastLink: UInt64 = 0
+    private var nextGatewayTickMs: Int64
+    private(set) var clients: [Client] = []
+
+    /// One link's end at a gateway.
+    private struct Endpoint {
+        var machine: ConnectionMachine
+        let client: Client
+    }
+
+    /// - Parameter budgets: without them a test may make as many calls in no time as it likes.
+    init(seed: UInt64 = 1, shuffled: Bool = false, budgets: Bool = false, _ change: (inout Limits) -> Void = { _ in }) {
+        var limits = Limits()
+        if !budgets {
+            limits.messagesPerSecond = 1_000_000
+            limits.roomCallsPerSecond = 1_000_000
+            limits.getFramesPerSecond = 1_000_000
+            limits.snapshotsPerSecond = 1_000_000
+            limits.linkMessagesPerSecond = 1_000_000
+            limits.hashReportsPerFrame = 1_000_000
+        }
+        change(&limits)
+        self.limits = SharedLimits(limits)
+        random = SeededRandom(seed: seed)
+        isShuffled = shuffled
+        nextGatewayTickMs = nowMs + 100
+    }
+
+    var wallMs: Int64 { nowMs + Self.wallOffsetMs }
+
+    func client(_ player: String, _ encoding: Encoding = .json, project: String = "acme") -> Client {
+        let client = Client(
+            self, PlayerKey(project: project, id: player), encoding, gateway: clients.count % Self.gateways)
+        clients.append(client)
+        return client
+    }
+
+    // MARK: Links
+
+    func open(_ client: Client, _ encoding: Encoding) -> Link {
+        lastLink += 1
+        let link = Link(gateway: client.gateway, number: lastLink, encoding: encoding)
+        let machine = ConnectionMachine(link: link, limits: limits, nowMs: nowMs)
+        endpoints[link] = Endpoint(machine: machine, client: client)
+        return link
+    }
+
+    var surroundings: ConnectionMachine.Surroundings {
+        .init(nowMs: nowMs, wallMs: wallMs, tokens: tokens, node: "node-1")
+    }
+
+    func receive(_ message: ClientMessage, on link: Link) {
+        var decoded = DecodedClientMessage(unreadable: WireError("none"))
+        decoded.id = message.id
+        decoded.idWasRead = true
+        if case .connect? = message.body { decoded.bodyName = "connect" }
+        decoded.message = .success(message)
+        receive(decoded, on: link)
+    }
+
+    func receive(_ decoded: DecodedClientMessage, on link: Link) {
+        let around = surroundings
+        step(link) { $0.receive(decoded, budgets: &$1, around) }
+    }
+
+    func socketEnded(_ link: Link) {
+        step(link) { machine, _ in machine.socketEnded() }
+        endpoints[link] = nil
+    }
+
+    /// Ends the link as a shell does whose queue overflowed, or whose node leaves.
+    func end(_ link: Link, _ code: ErrorCode) {
+        step(link) { machine, _ in machine.end(code, "") }
+    }
+
+    func isOpen(_ link: Link) -> Bool { endpoints[link] != nil }
+
+    func connection(_ link: Link) -> ConnectionMachine? { endpoints[link]?.machine }
+
+    private func step(
+        _ link: Link, _ change: (inout ConnectionMachine, inout PlayerBudgets) -> [ConnectionMachine.Output]
+    ) {
+        guard var machine = endpoints[link]?.machine else { return }
+        var spent: PlayerBudgets
+        let player = machine.charged
+        if let player {
+            spent = budgets[player] ?? PlayerBudgets(limits.value)
+        } else {
+            spent = PlayerBudgets(limits.value)
+        }
+        let outputs = change(&machine, &spent)
+        if let player { budgets[player] = spent }
+        endpoints[link]?.machine = machine
+        carryOut(outputs, link)
+    }
+
+    private func carryOut(_ outputs: [ConnectionMachine.Output], _ link: Link) {
+        guard let client = endpoints[link]?.client else { return }
+        for output in outputs {
+            switch output {
+            case .send(let message): client.take(message, on: link)
+            case .sendFrames(let id, let frames): client.take(Self.message(frames, id: id), on: link)
+            case .route(let command): send(command, from: .gateway(link.gateway))
+            case .close(let code):
+                endpoints[link] = nil
+                client.closed(link, code)
+            }
+        }
+    }
+
+    static func message(_ frames: StoredFrames, id: UInt32 = 0) -> ServerMessage {
+        do {
+            let bytes = try Encoding.protobuf.encode(
+                storedFrames: frames.frames, firstKept: frames.firstKept, partial: frames.partial,
+                frameSyncId: frames.frameSyncID, id: id, seq: frames.seq)
+            return try Encoding.protobuf.decode(ServerMessage.self, from: bytes)
+        } catch {
+            Issue.record("kept frames cannot be read: \(error)")
+            return ServerMessage()
+        }
+    }
+
+    static func message(_ bytes: [UInt8]) -> ServerMessage {
+        do {
+            return try Encoding.protobuf.decode(ServerMessage.self, from: bytes)
+        } catch {
+            Issue.record("a kept message cannot be read: \(error)")
+            return ServerMessage()
+        }
+    }
+
+    // MARK: Parcels
+
+    private func send(_ command: ShardCommand, from place: Place) {
+        guard let shard = command.shard else { return }
+        put(.command(command), from: place, to: .shard(shard))
+    }
+
+    private func put(_ parcel: Parcel, from: Place, to: Place) {
+        pending.append((Way(from: from, to: to), parcel))
+    }
+
+    var isQuiet: Bool { head == pending.count }
+
+    /// Holds back what is on its way on some ways until `release`.
+    func hold(_ ways: @escaping (Way) -> Bool) { blocked = ways }
+
+    func hold(to place: Place) { hold { $0.to == place } }
+
+    func hold(from: Place, to: Place) { hold { $0.from == from && $0.to == to } }
+
+    func release() {
+        blocked = { _ in false }
+        settle()
+    }
+
+    /// Brings one parcel to where it belongs.
+    /// - Returns: false when none can go.
+    @discardableResult
+    func deliverOne() -> Bool {
+        guard let i = nextParcel() else {
+            if isQuiet {
+                pending.removeAll(keepingCapacity: true)
+                head = 0
+            }
+            return false
+        }
+        let (way, parcel) = pending[i]
+        if i == head { head += 1 } else { pending.remove(at: i) }
+        if head > 4096 {
+            pending.removeFirst(head)
+            head = 0
+        }
+        perform(parcel, at: way.to)
+        return true
+    }
+
+    private func nextParcel() -> Int? {
+        guard head < pending.count else { return nil }
+        if isShuffled {
+            let start = head + random.below(pending.count - head)
+            let candidates = (start..<pending.count).map { $0 } + (head..<start).map { $0 }
+            for i in candidates where !blocked(pending[i].way) {
+                return (head...i).first { pending[$0].way == pending[i].way }
+            }
+            return nil
+        }
+        return (head..<pending.count).first { !blocked(pending[$0].way) }
+    }
+
+    /// Until nothing is on its way.
+    func settle() {
+        var steps = 0
+        while deliverOne() {
+            steps += 1
+            if steps > 2_000_000 {
+                Issue.record("the world does not come to rest")
+                return
+            }
+        }
+    }
+
+    private func perform(_ parcel: Parcel, at place: Place) {
+        switch parcel {
+        case .command(let command):
+            if case .shard(let shard) = place { log(command, in: shard) }
+        case .deliver(let link, let delivery): deliver(delivery, to: link)
+        case .stream(let links, let except, let message):
+            for link in links where link != except {
+                guard let endpoint = endpoints[link], !endpoint.machine.isMuted else { continue }
+                endpoint.client.take(
+                    link.encoding == .json ? message.message : Self.message(message.protobuf), on: link)
+            }
+        }
+    }
+
+    private func deliver(_ delivery: Delivery, to link: Link) {
+        guard let endpoint = endpoints[link] else { return }
+        if case .replay(let messages, let atHead) = delivery {
+            for message in messages {
+                switch message {
+                case .event(let bytes): endpoint.client.take(Self.message(bytes), on: link)
+                case .frames(let frames): endpoint.client.take(Self.message(frames), on: link)
+                }
+            }
+            if atHead { return }
+            if endpoint.client.isSlow { endpoint.client.wantsMore = true } else { pull(link) }
+            return
+        }
+        let around = surroundings
+        step(link) { $0.deliver(delivery, budgets: &$1, around) }
+    }
+
+    /// The link's socket has room again.
+    func pull(_ link: Link) {
+        guard let machine = endpoints[link]?.machine, let seat = machine.seat, let player = machine.player else {
+            return
+        }
+        send(.room(seat.room, .pull(player: player.id, seat.claim, link)), from: .gateway(link.gateway))
+    }
+
+    // MARK: Shards
+
+    func log(_ command: ShardCommand, in id: ShardID) {
+        var shard = shards[id] ?? Shard(machine: ShardMachine(limits: limits, wallOffsetMs: Self.wallOffsetMs))
+        shards[id] = nil
+        shard.index += 1
+        let randomness =
+            command.drawsRandomness ? EntryRandomness(random.next(), random.next()) : EntryRandomness(0, 0)
+        let effects = shard.machine.apply(
+            ShardEntry(index: shard.index, timeMs: nowMs, randomness: randomness, command: command))
+        deadlines.set(shard.machine.nextDeadlineMs(), for: id)
+        shards[id] = shard
+        for effect in effects {
+            switch effect {
+            case .command(let command): send(command, from: .shard(id))
+            case .deliver(let link, let delivery):
+                put(.deliver(link, delivery), from: .shard(id), to: .gateway(link.gateway))
+            case .broadcast(let groups, let except, let message):
+                #expect(groups.usesJSON == groups.groups.contains { $0.links.contains { $0.encoding == .json } })
+                #expect(
+                    groups.usesProtobuf == groups.groups.contains { $0.links.contains { $0.encoding == .protobuf } })
+                for group in groups.groups {
+                    put(
+                        .stream(group.links, except: except, message), from: .shard(id), to: .gateway(group.gateway))
+                }
+            }
+        }
+    }
+
+    /// Puts a command into a shard's log as it is, for what only other shards say.
+    func tell(_ command: ShardCommand) {
+        if let shard = command.shard { log(command, in: shard) }
+    }
+
+    func counts() -> (players: Int, rooms: Int) {
+        shards.values.reduce(into: (0, 0)) { sum, shard in
+            sum.0 += shard.machine.counts.players
+            sum.1 += shard.machine.counts.rooms
+        }
+    }
+
+    // MARK: Time
+
+    /// Moves time on, fires what is due at its very millisecond, and lets all of it arrive.
+    func advance(ms: Int64) {
+        let end = nowMs + ms
+        settle()
+        while true {
+            let next = min(end, deadlines.next()?.timeMs ?? .max, nextGatewayTickMs)
+            nowMs = max(nowMs, next)
+            fireDue()
+            settle()
+            if nowMs >= end, (deadlines.next()?.timeMs ?? .max) > nowMs { return }
+        }
+    }
+
+    /// Moves time on while nothing fires, as if all stood still: what was due is late.
+    func freeze(ms: Int64) { nowMs += ms }
+
+    /// Moves time on and fires what is due, but delivers nothing.
+    func pass(ms: Int64) {
+        nowMs += ms
+        fireDue()
+    }
+
+    private func fireDue() {
+        while let due = deadlines.take(at: nowMs) { log(.tick, in: due.key) }
+        guard nextGatewayTickMs <= nowMs else { return }
+        nextGatewayTickMs = nowMs + 100
+        for link in endpoints.keys.sorted(by: { $0.number < $1.number }) {
+            let now = nowMs
+            step(link) { machine, _ in machine.tick(nowMs: now) }
+        }
+    }
+
+    // MARK: Looking inside
+
+    private func inside<Value>(_ shard: ShardID, _ name: String, _ type: Value.Type) -> Value? {
+        guard let machine = shards[shard]?.machine else { return nil }
+        for child in Mirror(reflecting: machine).children where child.label == name { return child.value as? Value }
+        return nil
+    }
+
+    func room(_ id: String, project: String = "acme") -> RoomMachine? {
+        let key = RoomKey(project: project, id: id)
+        return inside(ShardID(of: key), "rooms", [RoomKey: RoomMachine].self)?[key]
+    }
+
+    func rooms() -> [RoomMachine] {
+        shards.keys.sorted().flatMap { inside($0, "rooms", [RoomKey: RoomMachine].self)?.values.map { $0 } ?? [] }
+            .sorted { $0.key.id < $1.key.id }
+    }
+
+    func player(_ id: String, project: String = "acme") -> PlayerMachine? {
+        let key = PlayerKey(project: project, id: id)
+        return inside(ShardID(of: key), "players", [PlayerKey: PlayerMachine].self)?[key]
+    }
+
+    func pools() -> [PoolMachine] {
+        shards.keys.sorted().flatMap { inside($0, "pools", [PoolKey: PoolMachine].self)?.values.map { $0 } ?? [] }
+    }
+}
+
+/// A token is "project/player"; with "expired:" before it, it can still be read but not be taken.
+struct TestTokens: TokenChecking {
+    func check(_ token: String, nowS: Int64) -> Result<VerifiedToken, WireError> {
+        guard !token.hasPrefix("expired:"), let player = claimedPlayer(of: token) else {
+            return .failure(WireError("the token is bad"))
+        }
+        return .success(VerifiedToken(player: player, name: player.id, avatar: ""))
+    }
+
+    func claimedPlayer(of token: String) -> PlayerKey? {
+        let parts = token.replacing("expired:", with: "").split(separator: "/")
+        guard parts.count == 2 else { return nil }
+        return PlayerKey(project: String(parts[0]), id: String(parts[1]))
+    }
+}
