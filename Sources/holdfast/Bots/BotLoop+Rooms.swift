@@ -8,7 +8,10 @@ extension BotLoop {
 
     func start(_ bot: Bot) {
         bot.stage = .connecting
-        call(bot, .connect(Connect())) { [self] in expect($0, "connect", bot) }
+        call(bot, .connect(Connect())) { [self] reply in
+            expect(reply, "connect", bot)
+            if case .failure = reply { bot.stage = .gone }
+        }
     }
 
     private func expect(_ reply: ClientReply, _ what: String, _ bot: Bot) {

@@ -326,10 +326,11 @@ actor BotLoop {
     func measure(_ isOn: Bool) { report.isMeasuring = isOn }
 
     /// The counts so far and the lines that were not told yet.
-    func look() -> (report: BotReport, lines: [String], online: Int, playing: Int, isEnded: Bool) {
+    func look() -> (report: BotReport, lines: [String], online: Int, playing: Int, gone: Int, isEnded: Bool) {
         let lines = report.faults.takeLines()
         let online = bots.count { $0.machine.isOnline }
-        return (report, lines, online, rooms.count { $0.stage == .playing }, isEnded)
+        let gone = bots.count { $0.stage == .gone }
+        return (report, lines, online, rooms.count { $0.stage == .playing }, gone, isEnded)
     }
 
     func end() {

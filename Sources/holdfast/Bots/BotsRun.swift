@@ -30,6 +30,7 @@ struct BotsRun {
         var report = BotReport()
         var online = 0
         var playing = 0
+        var gone = 0
         var areEnded = true
     }
 
@@ -39,11 +40,15 @@ struct BotsRun {
         for loop in loops { await loop.begin() }
         let patienceMs = BotsPlan.patienceMs + Int64(plan.connections) * 1000 / Int64(plan.ramp)
         var late = FaultLog()
-        let isReady = try await watch(forMs: patienceMs) { $0.online == plan.connections && $0.playing == plan.rooms }
+        // Who is turned away will not come again: then there is nothing to wait for.
+        _ = try await watch(forMs: patienceMs) {
+            $0.gone > 0 || ($0.online == plan.connections && $0.playing == plan.rooms)
+        }
+        let ready = await look()
+        let isReady = ready.gone == 0 && ready.online == plan.connections && ready.playing == plan.rooms
         if !isReady {
-            let now = await look()
-            late.add(.stuck, "run", "\(now.online) of \(plan.connections) online, \(now.playing) rooms play")
-            say("stuck: \(now.online) of \(plan.connections) online, \(now.playing) of \(plan.rooms) rooms play")
+            late.add(.stuck, "run", "not all play")
+            say("stuck: \(ready.online) of \(plan.connections) online, \(ready.playing) of \(plan.rooms) rooms play")
         }
 
         for loop in loops {
@@ -95,6 +100,7 @@ struct BotsRun {
             all.report.merge(part.report)
             all.online += part.online
             all.playing += part.playing
+            all.gone += part.gone
             all.areEnded = all.areEnded && part.isEnded
         }
         return all
