@@ -218,9 +218,9 @@ extension BotLoop {
             if members.allSatisfy({ $0.machine.frameSync != nil }) { play(room, nowMs) }
         case .playing:
             guard phase == .settle, members.allSatisfy(isQuiet) else { return }
-            room.stage = plan.frameRate > 0 ? .stopping : .dismissing
+            go(room, to: plan.frameRate > 0 ? .stopping : .dismissing)
         case .stopping:
-            if members.allSatisfy({ $0.machine.frameSync == nil }) { room.stage = .dismissing }
+            if members.allSatisfy({ $0.machine.frameSync == nil }) { go(room, to: .dismissing) }
         case .dismissing:
             if members.allSatisfy({ $0.machine.room == nil }) { finish(room) }
         case .ended: break
@@ -233,6 +233,11 @@ extension BotLoop {
         }
     }
 
+    private func go(_ room: BotRoom, to stage: BotRoom.Stage) {
+        room.stage = stage
+        room.isCalling = false
+    }
+
     private func isQuiet(_ bot: Bot) -> Bool {
         bot.machine.isOnline && bot.machine.pendingCallCount == 0 && bot.machine.pendingInputCount == 0
     }
@@ -240,13 +245,17 @@ extension BotLoop {
     private func ask(_ body: ClientMessage.Body, _ owner: Bot, _ room: BotRoom) {
         room.isCalling = true
         call(owner, body) { [self] reply in
-            expect(reply, "\(body)", owner)
+            // What was done shows in an event; what was refused may be for another owner.
+            guard case .failure(let error) = reply else { return }
             room.isCalling = false
+            if error.code != .notOwner {
+                report.faults.add(.callFailed, owner.name, "in stage \(room.stage): \(error)")
+            }
         }
     }
 
     private func play(_ room: BotRoom, _ nowMs: Int64) {
-        room.stage = .playing
+        go(room, to: .playing)
         guard plan.messagesPerSecond > 0 else { return }
         for index in room.members where bots[index].role == .player {
             bots[index].messageMs = nowMs + numbers.below(Int64(1000 / plan.messagesPerSecond))

@@ -19,7 +19,7 @@ final class BotRoom {
     var members: [Int] = []
     var players = 0
     var stage = Stage.gathering
-    /// A call of the owner's is open.
+    /// The owner was asked for the call that this stage is about, and it was not refused.
     var isCalling = false
 
     init(ledger: RoomLedger) { self.ledger = ledger }
