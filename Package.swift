@@ -60,6 +60,9 @@ let package = Package(
             dependencies: ["HoldfastNode", "HoldfastModel", "HoldfastTransport", "HoldfastProtocol"],
             swiftSettings: strict),
         .testTarget(
+            name: "HoldfastBotsTests", dependencies: ["holdfast", "HoldfastNode", "HoldfastProtocol"],
+            swiftSettings: strict),
+        .testTarget(
             name: "HoldfastClientTests",
             dependencies: [
                 "HoldfastClient", "HoldfastProtocol",

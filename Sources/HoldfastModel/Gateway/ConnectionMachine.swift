@@ -106,6 +106,8 @@ public struct ConnectionMachine: Sendable {
     public private(set) var seat: SeatView?
     private var linkBudget: TokenBucket
     private var malformed = 0
+    /// Requests of an earlier link that were decided before `attached` came.
+    private var settledEarly: [UInt32] = []
     /// Messages that came while it is not known whether the connect succeeds, or in a burst of more than may be open.
     private var early: [DecodedClientMessage] = []
 
@@ -271,6 +273,9 @@ public struct ConnectionMachine: Sendable {
         case .reply(let id, let body, let place):
             if case .ok = body, seat != nil, withSession({ $0.holdLeft(id) }) ?? false { break }
             settle(id, body, place, &out)
+        case .settled(let id):
+            if case .attaching = phase { settledEarly.append(id) }
+            withSession { $0.window.take(id) }
         case .joined(let id, let joined, let seat):
             // Its stream follows, so the first is told even when 1 was said in its stead before.
             let isFirst = self.seat?.claim != seat.claim
@@ -307,6 +312,8 @@ public struct ConnectionMachine: Sendable {
             player: attachment.requests, seat: attachment.seatRequests,
             isSeatForgetful: attachment.isSeatForgetful, limit: limits.value.rememberedRequests)
         phase = .attached(Session(window: window))
+        for id in settledEarly { withSession { $0.window.take(id) } }
+        settledEarly = []
         player = attaching.player
         seat = attachment.seat
         let connected = Connected(

@@ -74,6 +74,16 @@ struct RequestWindow: Sendable {
         open[id] = request
     }
 
+    /// An open request of an earlier link was decided; nobody here is owed the answer, unless it was sent again.
+    mutating func take(_ id: UInt32) {
+        guard let request = open[id], request.awaited == 0 else { return }
+        open[id] = nil
+        if place(of: id) == nil {
+            executed.append((id, .player))
+            trim()
+        }
+    }
+
     /// An outcome came.
     /// - Returns: whether this link is owed it.
     mutating func settle(_ id: UInt32, _ place: ReplyPlace) -> Bool {

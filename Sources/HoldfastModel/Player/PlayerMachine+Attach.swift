@@ -31,7 +31,15 @@ extension PlayerMachine {
             resumeToken: run.resumeToken, position: position, requests: digest())
         switch place {
         case .claiming, .leaving, .matching(_, _, abandoned: true): pendingAttach = template
-        case .free, .matching, .seated: settle(template, &context)
+        case .matching(_, let claim, _):
+            // The client may have heard of its room before this shard has: then the room is asked first.
+            if let room = position?.roomID, !room.isEmpty {
+                context.send(
+                    .room(RoomKey(project: key.project, id: room), .attach(player: key.id, claim, template)))
+            } else {
+                settle(template, &context)
+            }
+        case .free, .seated: settle(template, &context)
         }
     }
 

@@ -162,6 +162,7 @@ extension PlayerMachine {
         if let call = open {
             open = nil
             remember(call.id, .joined(claim), &context)
+            tellSettled(call, &context)
             answerRepeats(of: call, room, claim, &context)
         }
         // The link that the seat listens with may be gone.
@@ -203,6 +204,12 @@ extension PlayerMachine {
         goOn(&context)
     }
 
+    /// The present link took the request over as open, and will not hear of it unless it is sent again.
+    private func tellSettled(_ call: OpenCall, _ context: inout EntryContext) {
+        guard call.id != 0, let link = run?.link, link != call.link else { return }
+        context.deliver(link, .settled(id: call.id))
+    }
+
     /// The room has told `roomJoined` to the link on which the call was first sent; here for those sent since.
     private func answerRepeats(
         of call: OpenCall, _ room: String, _ claim: Claim, _ context: inout EntryContext
@@ -231,6 +238,7 @@ extension PlayerMachine {
         open = nil
         let kept = RequestMemory.keeps(body)
         if kept { remember(call.id, RequestMemory.outcome(body), &context) }
+        tellSettled(call, &context)
         guard call.id != 0, run?.link == call.link else { return }
         for _ in 0..<call.times {
             context.deliver(call.link, .reply(id: call.id, body, kept ? .player : .nowhere))

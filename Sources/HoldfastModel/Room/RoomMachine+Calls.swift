@@ -11,7 +11,14 @@ extension RoomMachine {
             context.send(.player(playerKey(player), .roomCall(link, id: id, body)))
             return
         }
-        guard member.link == link else { return }
+        guard member.link == link else {
+            // A link that was taken over says nothing any more. With none, the caller was not told of this room yet.
+            if member.link == nil, id != 0 {
+                let body = ServerMessage.Body.failure(.notInRoom, "you are in no room that you were told of")
+                context.deliver(link, .reply(id: id, body, .nowhere))
+            }
+            return
+        }
         switch body {
         case .sendFrameInput(let input): takeInput(input, member, id, &context)
         case .getFrames(let get): getFrames(get, member, id, &context)

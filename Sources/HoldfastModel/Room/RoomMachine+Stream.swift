@@ -172,7 +172,7 @@ extension RoomMachine {
         if let sync = frameSync, id == sync.id {
             return position.frameID <= sync.sealed ? history.position(of: position.frameID + 1, in: id) : nil
         }
-        guard isSeqUsable, id != 0, position.frameID > 0, position.frameID < .max, history.firstKept(of: id) != nil
+        guard isSeqUsable, id != 0, position.frameID < .max, history.firstKept(of: id) != nil
         else { return nil }
         return history.position(of: position.frameID + 1, in: id)
     }

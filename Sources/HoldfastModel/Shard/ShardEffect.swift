@@ -13,6 +13,9 @@ public enum Delivery: Sendable {
     indirect case attached(id: UInt32, Attachment)
     case attachRefused(id: UInt32, AttachRefusal)
     case reply(id: UInt32, ServerMessage.Body, ReplyPlace)
+    /// A request of an earlier link was decided; its outcome is remembered with the player, and told when it is sent
+    /// again.
+    case settled(id: UInt32)
     indirect case joined(id: UInt32, RoomJoined, SeatView)
     /// The reply to `getFrames`.
     indirect case frames(id: UInt32, StoredFrames)
