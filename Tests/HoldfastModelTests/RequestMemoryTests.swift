@@ -116,6 +116,22 @@ import Testing
         #expect(world.rooms().count == 1)
     }
 
+    @Test func aRepeatThatWaitsForThePastIsAnsweredAlsoWhenTheClientLeaves() {
+        let world = World { $0.frameBytesPerReply = 64 }
+        let all = world.seated("alice", "bob")
+        all[1].drop()
+        for i in 0..<20 { all[0].send(.message("m \(i)")) }
+        all[1].isSlow = true
+        all[1].forget()
+        all[1].resume()
+        all[1].send(.join(all[0].roomID), id: 2)
+        #expect(!all[1].lines().contains { $0.hasPrefix("#2 ") })
+        let leave = all[1].send(.leave)
+        withKnownIssue("F26: each request is answered") {
+            #expect(all[1].lines() == ["#2 error 20", "#\(leave) ok"])
+        }
+    }
+
     @Test func whileTheFirstIsOpenARepeatGetsItsReplyAndNever15() {
         let world = World()
         let alice = world.client("alice").connect()

@@ -313,8 +313,9 @@ final class Client {
         }
     }
 
+    /// What was sent before `connected` came is of this run already.
     private func beginRun() {
-        leaving = []
+        leaving = leaving.filter { owed[$0, default: 0] > 0 }
         joinedBy = 0
         sent = sent.filter { owed[$0.key, default: 0] > 0 }
         answered = []
