@@ -127,9 +127,7 @@ import Testing
         all[1].send(.join(all[0].roomID), id: 2)
         #expect(!all[1].lines().contains { $0.hasPrefix("#2 ") })
         let leave = all[1].send(.leave)
-        withKnownIssue("F26: each request is answered") {
-            #expect(all[1].lines() == ["#2 error 20", "#\(leave) ok"])
-        }
+        #expect(all[1].lines() == ["#2 error 20", "#\(leave) ok"])
     }
 
     @Test func whileTheFirstIsOpenARepeatGetsItsReplyAndNever15() {

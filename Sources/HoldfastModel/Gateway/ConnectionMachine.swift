@@ -144,7 +144,7 @@ public struct ConnectionMachine: Sendable {
                 refuseForNow(decoded, &out)
             } else if early.isEmpty, !isFull {
                 take(decoded, &budgets, around, &out)
-            } else if early.count < Int(limits.value.linkMessagesPerSecond) {
+            } else if early.count < limits.value.openRequests {
                 early.append(decoded)
             } else {
                 refuseForNow(decoded, &out)

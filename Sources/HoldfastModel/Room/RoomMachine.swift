@@ -245,9 +245,14 @@ struct RoomMachine: Sendable {
             players.removeAll { $0.player == member.player }
         }
         if member.reading == .live { listeners = nil }
+        let key = playerKey(member.player)
+        if let link = member.link {
+            // These waited for the present of a stream that ends here.
+            for id in member.rejoins { context.send(.player(key, .joinLost(member.claim, link, id: id))) }
+        }
         context.send(
             .player(
-                playerKey(member.player),
+                key,
                 .out(
                     member.claim,
                     OutReport(
