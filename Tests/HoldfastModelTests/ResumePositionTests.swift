@@ -309,9 +309,7 @@ import Testing
         alice.send(.stop)
         bob.forget()
         bob.resume(from: position)
-        withKnownIssue("F23b: what was missed comes, in order, once") {
-            #expect(bob.lines().contains { $0.contains("frames 1-3 of 1") })
-        }
+        #expect(bob.lines().contains { $0.contains("frames 1-3 of 1") })
     }
 
     @Test func aKickWhileCatchingUpComesLast() {
