@@ -124,24 +124,10 @@ extension RoomMachine {
             context.deliver(member.link, .reply(id: id, .error(error), .nowhere))
             return
         }
-        let limits = context.limits.value
-        var reply = StoredFrames(firstKept: history.firstKept(of: sync.id) ?? 0, frameSyncID: sync.id)
         var position = history.position(of: get.first, in: sync.id)
-        var inputBytes = 0
-        while position < history.frames.endIndex {
-            let frame = history.frames[position]
-            guard frame.frameSyncID == sync.id, frame.id <= get.last else { break }
-            let fits =
-                reply.frames.count < limits.framesPerReply
-                && inputBytes + frame.inputBytes <= limits.frameBytesPerReply
-            guard fits || reply.frames.isEmpty else {
-                reply.partial = true
-                break
-            }
-            inputBytes += frame.inputBytes
-            reply.frames.append(frame.protobuf)
-            position += 1
-        }
+        var reply = history.batch(from: &position, of: sync.id, limits: context.limits.value) { $0.id <= get.last }
+        // A reply stands in no stream.
+        reply.seq = 0
         context.deliver(member.link, .frames(id: id, reply))
     }
 

@@ -271,23 +271,9 @@ struct PastReader {
     /// One `frames` message's worth.
     private func frames(from position: inout Int, before seq: UInt64) -> StoredFrames {
         let sync = history.frames[position].frameSyncID
-        var batch = StoredFrames(firstKept: history.firstKept(of: sync) ?? 0, frameSyncID: sync)
-        var inputBytes = 0
-        while position < history.frames.endIndex {
-            let frame = history.frames[position]
-            guard frame.frameSyncID == sync, frame.seq < seq else { break }
-            let fits =
-                batch.frames.count < limits.framesPerReply
-                && inputBytes + frame.inputBytes <= limits.frameBytesPerReply
-            guard fits || batch.frames.isEmpty else {
-                batch.partial = true
-                break
-            }
-            inputBytes += frame.inputBytes
-            batch.frames.append(frame.protobuf)
-            batch.seq = frame.seq > baseSeq ? frame.seq : 0
-            position += 1
-        }
+        var batch = history.batch(from: &position, of: sync, limits: limits) { $0.seq < seq }
+        // What was before the stream that the client has began counts nowhere.
+        if batch.seq <= baseSeq { batch.seq = 0 }
         return batch
     }
 }

@@ -83,6 +83,33 @@ struct StreamHistory: Sendable {
         return frames[position].id
     }
 
+    /// One `frames` message's worth of a frame sync: so many frames and bytes of inputs; a bigger frame goes alone.
+    /// - Parameters:
+    ///   - position: of the first one; moved behind the last.
+    ///   - isWanted: false ends the batch.
+    func batch(
+        from position: inout Int, of frameSyncID: UInt32, limits: Limits, while isWanted: (SealedFrame) -> Bool
+    ) -> StoredFrames {
+        var batch = StoredFrames(firstKept: firstKept(of: frameSyncID) ?? 0, frameSyncID: frameSyncID)
+        var inputBytes = 0
+        while position < frames.endIndex {
+            let frame = frames[position]
+            guard frame.frameSyncID == frameSyncID, isWanted(frame) else { break }
+            let fits =
+                batch.frames.count < limits.framesPerReply
+                && inputBytes + frame.inputBytes <= limits.frameBytesPerReply
+            guard fits || batch.frames.isEmpty else {
+                batch.partial = true
+                break
+            }
+            inputBytes += frame.inputBytes
+            batch.frames.append(frame.protobuf)
+            batch.seq = frame.seq
+            position += 1
+        }
+        return batch
+    }
+
     /// Where the frame stands, or the first kept after it.
     func position(of id: UInt32, in frameSyncID: UInt32) -> Int {
         frames.firstPosition {
