@@ -6,6 +6,13 @@ extension RoomMachine {
         _ player: String, _ claim: Claim, _ link: Link, _ id: UInt32, _ body: ClientMessage.Body,
         _ context: inout EntryContext
     ) {
+        if case .sendFrameInput(let input) = body,
+            let seat = players.firstIndex(where: { $0.claim == claim && $0.link == link && $0.player == player })
+        {
+            // What comes in numbers takes the short way.
+            takeInput(input, seat, id, &context)
+            return
+        }
         guard let member = member(player, claim) else {
             // The seat has ended; the player's shard knows, or hears of it before this.
             context.send(.player(playerKey(player), .roomCall(link, id: id, body)))
@@ -20,7 +27,10 @@ extension RoomMachine {
             return
         }
         switch body {
-        case .sendFrameInput(let input): takeInput(input, member, id, &context)
+        case .sendFrameInput:
+            // Players' inputs went the short way.
+            let refusal = ErrorReply(.notForSpectators, "spectators cannot send inputs")
+            if id != 0 { context.deliver(link, .reply(id: id, .error(refusal), .nowhere)) }
         case .getFrames(let get): getFrames(get, member, id, &context)
         case .reportFrameHash(let report): takeHash(report, member, id, &context)
         default:

@@ -48,30 +48,30 @@ extension RoomMachine {
         tell(frame, inputBytes: bytes, in: id, &context)
     }
 
+    /// - Parameter seat: the player's place among `players`.
     mutating func takeInput(
-        _ input: SendFrameInput, _ member: RoomMember, _ id: UInt32, _ context: inout EntryContext
+        _ input: SendFrameInput, _ seat: Int, _ id: UInt32, _ context: inout EntryContext
     ) {
         // Sent again after a resume, though it was taken.
-        if id != 0, id <= member.lastInput { return }
-        if let refusal = refusal(of: input, member, id, context) {
-            if id != 0 { context.deliver(member.link, .reply(id: id, .error(refusal), .nowhere)) }
-        } else {
-            update(member.player) { $0.lastInput = max($0.lastInput, id) }
+        if id != 0, id <= players[seat].lastInput { return }
+        if let refusal = refusal(of: input, players[seat].player, id, context) {
+            if id != 0 { context.deliver(players[seat].link, .reply(id: id, .error(refusal), .nowhere)) }
+        } else if id != 0 {
+            players[seat].lastInput = id
         }
     }
 
     /// Puts the input into the open frame, or says why not.
     private mutating func refusal(
-        of input: SendFrameInput, _ member: RoomMember, _ id: UInt32, _ context: EntryContext
+        of input: SendFrameInput, _ player: String, _ id: UInt32, _ context: EntryContext
     ) -> ErrorReply? {
-        if member.isSpectator { return ErrorReply(.notForSpectators, "spectators cannot send inputs") }
         guard let running = frameSync?.id, input.frameSyncId == 0 || input.frameSyncId == running else {
             return notRunning
         }
         if let over = RequestRules.oversize(of: input, limits: context.limits.value) {
             return ErrorReply(over.code, over.message)
         }
-        var stamped = FrameInput(playerId: member.player, serverTime: context.wallMs, id: id)
+        var stamped = FrameInput(playerId: player, serverTime: context.wallMs, id: id)
         let size: Int
         switch input.payload {
         case .data(let text):

@@ -39,6 +39,7 @@ actor NodeLoop {
     /// (a room is there) must be known here when the next one acts on it.
     private nonisolated let inbox = Locked<[LoopBatch]>([])
     private var queue: [LoopItem] = []
+    private var spare: [LoopItem] = []
     private var isWorking = false
     private var outboxes: [[LoopItem]]
     private var sentBatches: [UInt64]
@@ -134,7 +135,13 @@ actor NodeLoop {
     /// Takes a command for any shard.
     func submit(_ command: ShardCommand) {
         takeInbox()
-        route(command)
+        if !isWorking, queue.isEmpty, let shard = command.shard, shared.loop(of: shard) == index {
+            isWorking = true
+            log(command, in: shard)
+            isWorking = false
+        } else {
+            route(command)
+        }
         work()
     }
 
@@ -197,10 +204,13 @@ actor NodeLoop {
         guard !isWorking else { return }
         isWorking = true
         while !queue.isEmpty {
-            // Taken out as a whole: what is added meanwhile comes after it.
-            var batch: [LoopItem] = []
+            // Taken out as a whole: what is added meanwhile comes after it. Two buffers take turns.
+            var batch = spare
+            spare = []
             swap(&batch, &queue)
             for item in batch { perform(item) }
+            batch.removeAll(keepingCapacity: batch.capacity <= 4096)
+            spare = batch
         }
         isWorking = false
         armTimer()
@@ -217,6 +227,7 @@ actor NodeLoop {
                 guard let frame = target.encoding == .json ? frames.json : frames.protobuf else { continue }
                 client(of: target)?.assumeIsolated { $0.stream(frame, of: room) }
             }
+            shared.counters.sent.add(targets.count)
         }
     }
 

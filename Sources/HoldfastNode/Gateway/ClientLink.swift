@@ -107,7 +107,6 @@ actor ClientLink {
         let queued = socket.queuedBytes
         live.add(frame.byteCount, isLive: true, queued: queued)
         socket.send(frame)
-        node.shared.counters.sent.add()
         let limit = node.shared.limits.value.sendQueueBytes
         guard queued + frame.byteCount > limit, live.liveBytes(queued: socket.queuedBytes) > limit else { return }
         node.shared.counters.slowConsumers.add()
