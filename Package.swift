@@ -14,7 +14,7 @@ let package = Package(
     name: "Holdfast",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
-        .library(name: "HoldfastClient", targets: ["HoldfastClient"]),
+        .library(name: "HoldfastClient", targets: ["HoldfastClient", "HoldfastProtocol"]),
         .executable(name: "holdfast", targets: ["holdfast"]),
     ],
     targets: [
