@@ -8,7 +8,7 @@ enum TokenCommand {
         name: "token", summary: "makes a token",
         options: [
             .value("player", "ID", "the player, 1 to 64 bytes of printable ASCII (not needed for --scope admin)"),
-            .value("project", "KEY", "the project (dev)"),
+            .value("project", "KEY", "the project (the only one of the config file, or dev)"),
             .value("secret", "SECRET", "the project's secret (that of project dev)"),
             .value("config", "FILE", "takes the project's secret from a config file instead"),
             .value("scope", "SCOPE", "battle, session.connect or admin (battle)"),
@@ -26,11 +26,14 @@ enum TokenCommand {
                 "--scope: \(TokenScope.allCases.map(\.rawValue).joined(separator: ", ")), got '\(scopeName)'")
         }
         var limits = Limits()
-        let key = arguments.string("project") ?? ServerConfig.devProject.key
+        var key = arguments.string("project") ?? ServerConfig.devProject.key
         var project = ProjectSecrets(key: key, secrets: arguments.string("secret").map { [$0] } ?? [])
         if let file = arguments.string("config") {
             guard project.secrets.isEmpty else { throw UsageError("--secret and --config exclude each other") }
             let config = try ServerConfig.resolve(file: ConfigFile.read(file), flags: ServeFlags())
+            if arguments.string("project") == nil, config.projects.count == 1, let only = config.projects.first {
+                key = only.key
+            }
             guard let found = config.projects.first(where: { $0.key == key }) else {
                 throw UsageError("\(file) has no project '\(key)'")
             }

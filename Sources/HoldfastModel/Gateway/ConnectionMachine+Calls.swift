@@ -12,6 +12,10 @@ extension ConnectionMachine {
             return
         }
         if kind == .connect {
+            if let wait = takeFromLink(nowMs: around.nowMs) {
+                out.append(.error(id, .rateLimited, "over this link's messages a second", retryAfterMs: wait))
+                return
+            }
             // Except to `connect`, no id asks for no answer.
             out.append(.error(id, .alreadyConnected, "this link is connected"))
             return
@@ -24,6 +28,9 @@ extension ConnectionMachine {
         if kind.isRemembered, !CallKind.isExempt(body), let standing = withSession({ $0.window.standing(of: id) }) {
             switch standing {
             case .new: break
+            case .open where withSession({ $0.window.open[id]?.awaited ?? 0 }) ?? 0 >= limits.value.openRequests:
+                out.append(.error(id, .rateLimited, "this request is open and owed enough answers", retryAfterMs: 1000))
+                return
             case .open, .remembered: isRepeat = true
             case .forgotten:
                 reply(id, .invalidRequest, "id: the outcome of \(id) is forgotten; ids must grow", &out)

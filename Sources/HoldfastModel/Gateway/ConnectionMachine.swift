@@ -153,7 +153,11 @@ public struct ConnectionMachine: Sendable {
         return out
     }
 
-    private func refuseForNow(_ decoded: DecodedClientMessage, _ out: inout [Output]) {
+    private mutating func refuseForNow(_ decoded: DecodedClientMessage, _ out: inout [Output]) {
+        if case .failure(let error) = decoded.message {
+            refuseMalformed(decoded, error, &out)
+            return
+        }
         guard decoded.id != 0 else { return }
         out.append(.error(decoded.id, .rateLimited, "too many open requests", retryAfterMs: 100))
     }
@@ -185,6 +189,11 @@ public struct ConnectionMachine: Sendable {
             case .fresh(let deadlineMs):
                 guard case .connect(let connect)? = message.body else {
                     reply(message.id, .notConnected, "connect has to come first", &out)
+                    return
+                }
+                if let wait = takeFromLink(nowMs: around.nowMs) {
+                    let why = "over this link's messages a second"
+                    out.append(.error(message.id, .rateLimited, why, retryAfterMs: wait))
                     return
                 }
                 self.connect(connect, message.id, deadlineMs: deadlineMs, around, &out)
@@ -290,6 +299,7 @@ public struct ConnectionMachine: Sendable {
                 withSession { $0.window.unseat() }
             }
             for id in withSession({ $0.takeLeft() }) ?? [] { settle(id, .ok(Ok()), .player, &out) }
+        case .lagging: out += end(.slowConsumer, "this link reads too slowly to catch up")
         case .disconnected(let id):
             if id != 0 { out.append(.send(ServerMessage(id: id, body: .ok(Ok())))) }
             end(.success, "", webSocketCode: 1000, &out)
@@ -424,8 +434,9 @@ public struct ConnectionMachine: Sendable {
                 out.append(.error(id, .serverError, "not done within its time; send it again", retryAfterMs: 500))
             }
             // What waits behind them must not wait in silence.
-            for decoded in early { refuseForNow(decoded, &out) }
+            let waiting = early
             early = []
+            for decoded in waiting { refuseForNow(decoded, &out) }
         case .attaching, .closed: break
         }
         return out

@@ -10,8 +10,10 @@ public struct RoomOrder<Frame: Sendable>: Sendable {
 
     public enum Verdict: Sendable {
         case pass
-        /// Kept until `release`, or for good when it is of a room that the link has nothing to do with.
+        /// Kept until `release`.
         case hold
+        /// Of a room that the link has nothing to do with any more.
+        case drop
         /// More waits than may: the end of the seat before does not come.
         case giveUp
     }
@@ -34,7 +36,7 @@ public struct RoomOrder<Frame: Sendable>: Sendable {
         }
         if mayPass { return .pass }
         // Words of no seat and without a `joined` before them are of a room that was left.
-        if case .delivery(.joined) = word {} else if waiting.isEmpty { return .hold }
+        if case .delivery(.joined) = word {} else if waiting.isEmpty { return .drop }
         guard waiting.count < Self.limit else {
             waiting = []
             return .giveUp

@@ -73,7 +73,6 @@ struct PoolMachine: Sendable {
         for ticket in queue where ticket.deadlineMs.map({ $0 <= context.nowMs }) ?? false {
             end(ticket.id, ErrorReply(.matchTimeout, "no match within timeoutMs"), &context)
         }
-        search(&context)
     }
 
     private mutating func match(_ ticket: MatchTicket, _ context: inout EntryContext) {

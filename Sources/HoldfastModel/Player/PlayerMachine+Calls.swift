@@ -129,7 +129,8 @@ extension PlayerMachine {
 
     mutating func roomCall(_ link: Link, _ id: UInt32, _ body: ClientMessage.Body, _ context: inout EntryContext) {
         guard run?.link == link else { return }
-        if answerAgain(link, id, &context) { return }
+        let isExempt = CallKind.isExempt(body)
+        if !isExempt, answerAgain(link, id, &context) { return }
         if case .seated(let room, let claim) = place {
             // The gateway did not know yet.
             context.send(
@@ -137,7 +138,12 @@ extension PlayerMachine {
                     RoomKey(project: key.project, id: room), .call(player: key.id, claim, link, id: id, body)))
             return
         }
-        reply(link, id, .failure(.notInRoom, "you are in no room"), &context)
+        let body = ServerMessage.Body.failure(.notInRoom, "you are in no room")
+        if !isExempt {
+            reply(link, id, body, &context)
+        } else if id != 0 {
+            context.deliver(link, .reply(id: id, body, .nowhere))
+        }
     }
 
     private mutating func reply(

@@ -183,6 +183,11 @@ extension PlayerMachine {
 
     private mutating func leaveRefused(_ claim: Claim, _ error: ErrorReply, _ context: inout EntryContext) {
         guard case .leaving(let room, claim) = place else { return }
+        guard run != nil else {
+            // The run ended meanwhile, and that is refused to nobody.
+            leave(room, claim, .disconnected, &context)
+            return
+        }
         place = .seated(room: room, claim)
         finish(.error(error), &context)
         goOn(&context)

@@ -103,10 +103,10 @@ extension RoomMachine {
         let locked = isLocked ? ErrorReply(.frameSyncRunning, "the room is locked while frame sync runs") : nil
         switch body {
         case .updateRoomProperties, .updatePlayerCustomStatus, .updatePlayerCustomProperties: return locked
-        case .kickRoomPlayer(let kick): return locked ?? (contains(kick.playerId) ? nil : notFound(kick.playerId))
+        case .kickRoomPlayer(let kick): return locked ?? (contains(kick.playerId) ? nil : notFound)
         case .transferRoomOwner(let transfer):
             let target = players.first { $0.player == transfer.playerId && $0.online }
-            return target == nil ? notFound(transfer.playerId) : nil
+            return target == nil ? notFound : nil
         case .sendCustomMessage(let message):
             return message.type == 1 && receivers(of: message, from: member).isEmpty
                 ? ErrorReply(.playerNotFound, "sendCustomMessage.receivers: none of them is a player here") : nil
@@ -129,8 +129,8 @@ extension RoomMachine {
         }
     }
 
-    private func notFound(_ player: String) -> ErrorReply {
-        ErrorReply(.playerNotFound, "playerId: no such player here (\(player.prefix(64)))")
+    private var notFound: ErrorReply {
+        ErrorReply(.playerNotFound, "playerId: no such player in this room")
     }
 
     /// Answers a call that is remembered with the seat.
@@ -165,8 +165,8 @@ extension RoomMachine {
         let kicked = ServerMessage.Body.playerKicked(
             PlayerKicked(roomId: key.id, playerId: target.player, roomOwnerId: ownerID))
         tell(kicked, target.isSpectator ? .only([target.player]) : .everyone, &context)
-        catchUp(target.player, atOnce: true, &context)
-        let ended = OutReport.Ended(roomID: key.id, seq: seq, body: kicked, unseen: target.link == nil)
+        let isSeen = catchUpAtTheEnd(target.player, &context)
+        let ended = OutReport.Ended(roomID: key.id, seq: seq, body: kicked, unseen: !isSeen)
         guard let target = member(target.player) else { return }
         remove(target, ended: ended, &context)
     }

@@ -21,8 +21,12 @@ extension RoomMachine {
             .init(seq: seq, frameSyncID: sync, id: frame.id, inputBytes: inputBytes, protobuf: bytes),
             limits: context.limits.value)
         let message = ServerMessage(seq: seq, body: .frame(frame))
-        let whole = (try? Encoding.protobuf.encode(storedFrame: bytes, seq: seq)) ?? Encoding.protobuf.encode(message)
-        hand(StreamMessage(message: message, protobuf: whole), to: .everyone, &context)
+        do {
+            let whole = try Encoding.protobuf.encode(storedFrame: bytes, seq: seq)
+            hand(StreamMessage(message: message, protobuf: whole), to: .everyone, &context)
+        } catch {
+            preconditionFailure("in Protobuf a stored frame goes as it is: \(error.message)")
+        }
     }
 
     private mutating func hand(_ message: StreamMessage, to audience: Audience, _ context: inout EntryContext) {
@@ -195,19 +199,31 @@ extension RoomMachine {
     }
 
     /// Sends a link the next part of what it missed; at the end of it, the link gets what is told.
-    /// - Parameter atOnce: all of it, because the room closes.
-    mutating func catchUp(_ player: String, atOnce: Bool = false, _ context: inout EntryContext) {
+    mutating func catchUp(_ player: String, _ context: inout EntryContext) {
         guard let member = member(player), case .past(var cursor) = member.reading else { return }
+        // What comes next for it was dropped while it read.
+        if cursor.seq < history.forgottenSeq || cursor.frame < history.frames.startIndex {
+            context.deliver(member.link, .lagging)
+            return
+        }
         var reader = PastReader(history: history, player: player, baseSeq: member.baseSeq, limits: context.limits.value)
-        repeat {
-            let part = reader.next(&cursor)
-            context.deliver(member.link, .replay(room: key.id, part.messages, atHead: part.atHead))
-            if part.atHead {
-                goLive(player, &context)
-                return
-            }
-        } while atOnce
-        update(player) { $0.reading = .past(cursor) }
+        let part = reader.next(&cursor)
+        context.deliver(member.link, .replay(room: key.id, part.messages, atHead: part.atHead))
+        if part.atHead {
+            goLive(player, &context)
+        } else {
+            update(player) { $0.reading = .past(cursor) }
+        }
+    }
+
+    /// The seat of this member ends with what was just told.
+    /// - Returns: whether its link gets that: not when it has much else to read first.
+    mutating func catchUpAtTheEnd(_ player: String, _ context: inout EntryContext) -> Bool {
+        catchUp(player, &context)
+        guard let member = member(player), let link = member.link else { return false }
+        if member.reading == .live { return true }
+        context.deliver(link, .lagging)
+        return false
     }
 
     private mutating func goLive(_ player: String, _ context: inout EntryContext) {

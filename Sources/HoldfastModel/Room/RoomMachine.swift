@@ -274,8 +274,9 @@ struct RoomMachine: Sendable {
         tell(dismissed, .everyone, &context)
         let everyone = players + spectators.values.sorted { $0.player < $1.player }
         for member in everyone {
-            catchUp(member.player, atOnce: true, &context)
-            let ended = OutReport.Ended(roomID: key.id, seq: seq, body: dismissed, unseen: member.link == nil)
+            let isSeen = catchUpAtTheEnd(member.player, &context)
+            let ended = OutReport.Ended(roomID: key.id, seq: seq, body: dismissed, unseen: !isSeen)
+            guard let member = self.member(member.player) else { continue }
             remove(member, ended: ended, &context)
         }
         isClosed = true

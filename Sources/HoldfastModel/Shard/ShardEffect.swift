@@ -21,6 +21,9 @@ public enum Delivery: Sendable {
     indirect case frames(id: UInt32, StoredFrames)
     /// More of a stream's past. Until `atHead`, the link asks for the rest when its socket has taken this.
     case replay(room: String, [ReplayMessage], atHead: Bool)
+    /// The link reads so slowly that what it needs next is not kept any more, or that the room ends before it got
+    /// there: it ends with 37, and a resume tells what is left to tell.
+    case lagging
     /// The seat is gone; its memory is now the player's.
     case unseated(Claim)
     case disconnected(id: UInt32)

@@ -14,6 +14,8 @@ actor ClientLink {
     private var isPaused = false
     private var order = RoomOrder<PreparedFrame>()
     private var nextPingMs: Int64
+    /// While this side does not read, that its queue falls is the sign of life.
+    private var progress: (queued: Int, atMs: Int64) = (0, 0)
     private let connectedMs: Int64
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { socket.loop.asUnownedSerialExecutor() }
@@ -94,7 +96,7 @@ actor ClientLink {
     private func mayPass(_ word: RoomOrder<PreparedFrame>.Word) -> Bool {
         switch order.judge(word, seat: machine.seat) {
         case .pass: return true
-        case .hold: return false
+        case .hold, .drop: return false
         case .giveUp:
             carryOut(machine.end(.serverError, "the end of the seat before did not come"))
             return false
@@ -120,10 +122,13 @@ actor ClientLink {
         switch message {
         case .event(let protobuf):
             if link.encoding == .protobuf {
-                send(protobuf)
+                send(protobuf, isReply: false)
                 return
             }
-            do { send(link.encoding.encode(try Encoding.protobuf.decode(ServerMessage.self, from: protobuf))) } catch {
+            do {
+                let message = try Encoding.protobuf.decode(ServerMessage.self, from: protobuf)
+                send(link.encoding.encode(message), isReply: false)
+            } catch {
                 failReplay(error)
             }
         case .frames(let frames): send(id: 0, frames)
@@ -135,7 +140,7 @@ actor ClientLink {
             send(
                 try link.encoding.encode(
                     storedFrames: frames.frames, firstKept: frames.firstKept, partial: frames.partial,
-                    frameSyncId: frames.frameSyncID, id: id, seq: frames.seq))
+                    frameSyncId: frames.frameSyncID, id: id, seq: frames.seq), isReply: id != 0)
         } catch {
             failReplay(error)
         }
@@ -149,12 +154,13 @@ actor ClientLink {
 
     // MARK: To the client
 
-    private func send(_ payload: [UInt8]) {
+    /// - Parameter isReply: what a client asks for and does not read makes its requests wait.
+    private func send(_ payload: [UInt8], isReply: Bool = true) {
         let frame = PreparedFrame(link.encoding == .json ? .text : .binary, payload: payload)
         live.add(frame.byteCount, isLive: false, queued: socket.queuedBytes)
         socket.send(frame)
         node.shared.counters.sent.add()
-        if !isPaused, socket.queuedBytes > Self.unreadReplies,
+        if isReply, !isPaused, socket.queuedBytes > Self.unreadReplies,
             live.otherBytes(queued: socket.queuedBytes) > Self.unreadReplies
         {
             isPaused = true
@@ -191,7 +197,9 @@ actor ClientLink {
             nextPingMs = nowMs + heartbeatMs
             if socket.isOpen { socket.ping() }
         }
-        if nowMs - max(socket.lastReceivedMs, connectedMs) > 2 * heartbeatMs, socket.isOpen {
+        if isPaused, socket.queuedBytes < progress.queued { progress.atMs = nowMs }
+        progress.queued = socket.queuedBytes
+        if nowMs - max(socket.lastReceivedMs, connectedMs, progress.atMs) > 2 * heartbeatMs, socket.isOpen {
             node.shared.counters.silent.add()
             socket.abort()
         }

@@ -11,6 +11,7 @@ struct LiveQueue: Sendable {
         let start = queuedEver
         queuedEver += bytes
         guard !isLive else { return }
+        if others.count >= 64 { others.removeAll { $0.upperBound <= start - queued } }
         if let last = others.last, last.upperBound == start {
             others[others.count - 1] = last.lowerBound..<queuedEver
         } else {

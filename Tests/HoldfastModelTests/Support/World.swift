@@ -268,7 +268,7 @@ final class World {
         let seat = endpoints[link]?.machine.seat
         switch endpoints[link]?.order.judge(word, seat: seat) {
         case .pass: return true
-        case .hold, nil: return false
+        case .hold, .drop, nil: return false
         case .giveUp:
             Issue.record("a seat's end never came")
             return false

@@ -164,7 +164,9 @@ function decode(type, json) {
 /** Reads one server message: `{id, seq, name, body}`. Unknown bodies stay as they came. Throws on bad text. */
 function decodeMessage(text) {
   const json = JSON.parse(text);
-  const name = Object.keys(json).find((key) => key !== "id" && key !== "seq" && json[key] !== null);
+  const keys = Object.keys(json).filter((key) => key !== "id" && key !== "seq" && json[key] !== null);
+  // A newer server may put fields beside the body that this version does not know.
+  const name = keys.find((key) => Object.hasOwn(bodies, key)) ?? keys[0];
   const type = Object.hasOwn(bodies, name ?? "") ? bodies[name] : null;
   return {
     id: decodeField(INT, json.id), seq: decodeField(INT, json.seq), name: name ?? "",
