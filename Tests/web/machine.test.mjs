@@ -85,6 +85,16 @@ test("after `roomRestarted` the position is that of `connected`, and repeats are
   assert.equal(world.greetAgain().connect.resume.roomSeq, "41");
 });
 
+test("the end of a frame sync that is not kept is told all the same", () => {
+  const world = playing();
+  world.break();
+  const greeting = world.greetAgain();
+  world.events.length = 0;
+  world.welcome(greeting.id, { resumed: true, room: room(), roomSeq: "40", roomRestarted: true });
+  assert.deepEqual(world.names(), ["reconnected", "frameSyncStopped"]);
+  assert.deepEqual(world.events[1].body, { roomId: "room", frameSyncId: 3, reason: -1 });
+});
+
 test("events that `connected` has counted are told and not counted again", () => {
   const world = playing();
   world.break();

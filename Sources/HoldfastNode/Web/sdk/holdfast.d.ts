@@ -254,7 +254,7 @@ export interface HoldfastEvents {
   frameSyncStarted: FrameSyncInfo;
   /** Every frame once, in order, without a gap, whether it came live or was made up for (`catchingUp`). */
   frame: Frame & { frameSyncId: number; catchingUp: boolean };
-  /** 0 owner, 1 time limit, 2 nobody online, 3 room closed. */
+  /** 0 owner, 1 time limit, 2 nobody online, 3 room closed; −1: while we were away, and why is not kept. */
   frameSyncStopped: { roomId: string; frameSyncId: number; reason: number };
   /**
    * The only gap there can be: the server does not keep these any more. `snapshot` is there when it covers the gap.

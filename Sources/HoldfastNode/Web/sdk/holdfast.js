@@ -339,7 +339,7 @@ export class ClientMachine {
   tokenFailed(ask, message, now) {
     if (ask !== this.ask || (this.phase !== "token" && this.phase !== "regreeting")) return [];
     const reason = `no token: ${message}`;
-    if (!this.everConnected) return this.#end(ErrorCode.invalidAuthorization, reason);
+    // Whatever hands out tokens may be back in a moment; how long that is tried is bounded like the rest of connecting.
     return this.#lost(now, ErrorCode.networkError, reason);
   }
 
@@ -509,7 +509,11 @@ export class ClientMachine {
     this.loose.clear();
     if (!body.resumed) this.run++;
 
+    const before = { roomId: this.room?.id, frameSyncId: this.frameSync?.frameSyncId ?? 0 };
     const framesRestarted = this.#standInRoom(body);
+    // Its end was told while we were away, and is not kept.
+    const endedUnseen = before.frameSyncId !== 0 && body.roomRestarted && this.room?.id === before.roomId
+      && this.frameSync?.frameSyncId !== before.frameSyncId;
     const report = {
       playerId: body.playerId, resumed: body.resumed, room: this.room, roomRestarted: body.roomRestarted,
       frameSync: body.frameSync, snapshot: framesRestarted ? body.snapshot : null, framesRestarted,
@@ -518,6 +522,7 @@ export class ClientMachine {
     const effects = [];
     if (!again) effects.push({ do: "settle", id: "connect", value: report }, event("connected", report));
     else effects.push(event("reconnected", report));
+    if (endedUnseen) effects.push(event("frameSyncStopped", { ...before, reason: -1 }));
     if (!body.resumed && again) effects.push(...this.#forgetOldRun());
     if (!this.room) effects.push(...this.#refuseInputs(() => true, ErrorCode.notInRoom));
     for (const request of this.requests.values()) effects.push(this.#sendRequest(request));
