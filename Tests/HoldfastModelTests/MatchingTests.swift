@@ -294,6 +294,16 @@ import Testing
         #expect(all[3].refusal(.create()) == 0)
     }
 
+    @Test func aProjectMayHaveALimitOfItsOwn() {
+        let world = World(rooms: ["small": 1])
+        let one = world.client("a", project: "small").connect()
+        let two = world.client("b", project: "small").connect()
+        let other = world.client("c").connect()
+        #expect(one.refusal(.create()) == 0)
+        #expect(two.refusal(.create()) == 19)
+        #expect(other.refusal(.create()) == 0)
+    }
+
     @Test func poolsAreForgottenWhenTheyAreEmpty() {
         let world = World()
         let all = clients(world, "a", "b", "c")

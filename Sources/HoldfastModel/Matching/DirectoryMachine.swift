@@ -28,7 +28,7 @@ struct DirectoryMachine: Sendable {
     private mutating func admit(
         _ room: String, _ config: RoomConfig, _ seatings: [Seating], _ context: inout EntryContext
     ) {
-        let limit = context.limits.value.roomsPerProject
+        let limit = context.limits.rooms(of: project)
         guard rooms.count < limit else {
             let error = ErrorReply(.roomLimit, "the project has \(limit) rooms, which is its limit")
             for seating in seatings { RoomMachine.refuse(seating, room, error, &context) }

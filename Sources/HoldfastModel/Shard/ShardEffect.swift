@@ -141,6 +141,14 @@ struct EntryContext {
 /// The limits, shared by all machines of a node instead of copied with each entry.
 public final class SharedLimits: Sendable {
     public let value: Limits
+    private let rooms: [String: Int]
 
-    public init(_ value: Limits) { self.value = value }
+    /// - Parameter rooms: by project key, for those whose limit of rooms is another than `roomsPerProject`.
+    public init(_ value: Limits, rooms: [String: Int] = [:]) {
+        self.value = value
+        self.rooms = rooms
+    }
+
+    /// The most rooms that a project may have at a time.
+    func rooms(of project: String) -> Int { rooms[project] ?? value.roomsPerProject }
 }

@@ -67,6 +67,7 @@ enum ConfigReader {
         var key = ""
         var first = ""
         var second: String?
+        var rooms: Int?
         for member in try members(of: value, path) where member.value != .null {
             let field = "\(path).\(member.name)"
             switch member.name {
@@ -77,12 +78,13 @@ enum ConfigReader {
                 }
             case "secret": first = try text(member.value, field, limit: ServerConfig.secretBytes)
             case "secondSecret": second = try text(member.value, field, limit: ServerConfig.secretBytes)
-            default: throw unknown(member.name, in: path, known: "key, secret, secondSecret")
+            case "rooms": rooms = try whole(member.value, field, in: 1...1_000_000_000)
+            default: throw unknown(member.name, in: path, known: "key, secret, secondSecret, rooms")
             }
         }
         if key.isEmpty { throw ConfigError("\(path).key is missing") }
         if first.isEmpty { throw ConfigError("\(path).secret is missing") }
-        return ProjectSecrets(key: key, secrets: [first] + (second.map { [$0] } ?? []))
+        return ProjectSecrets(key: key, secrets: [first] + (second.map { [$0] } ?? []), rooms: rooms)
     }
 
     private static func isKeyByte(_ byte: UInt8) -> Bool {

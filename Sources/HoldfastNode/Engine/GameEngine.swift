@@ -14,8 +14,9 @@ public final class GameEngine: NodeEngine {
 
     public static func start(_ parts: NodeParts, metrics: inout MetricsRegistry) async throws -> GameEngine {
         let limits = parts.config.limits
+        let rooms = parts.config.projects.reduce(into: [String: Int]()) { $0[$1.key] = $1.rooms }
         let shared = NodeShared(
-            name: "local", limits: SharedLimits(limits), tokens: TokenGate(verifier: parts.verifier),
+            name: "local", limits: SharedLimits(limits, rooms: rooms), tokens: TokenGate(verifier: parts.verifier),
             budgets: BudgetLedger(limits: limits), counters: EngineCounters(&metrics), log: parts.log,
             wallOffsetMs: WallClock.nowMs - EventLoop.nowMs, loopCount: parts.loops.loops.count)
         let loops = parts.loops.loops.enumerated().map { NodeLoop(index: $0, loop: $1, shared: shared) }

@@ -1,17 +1,20 @@
 public import HoldfastProtocol
 internal import HoldfastTransport
 
-/// A project as tokens know it: its key and the secrets that are valid now.
+/// A project: its key, the secrets that are valid now, and what it may use.
 public struct ProjectSecrets: Equatable, Sendable {
     /// `iss` of its tokens.
     public var key: String
     /// One secret, or two while they are being changed.
     public var secrets: [String]
+    /// The most rooms that it may have at a time; nil: `Limits.roomsPerProject`.
+    public var rooms: Int?
 
     /// A project with its secrets; the first signs.
-    public init(key: String, secrets: [String]) {
+    public init(key: String, secrets: [String], rooms: Int? = nil) {
         self.key = key
         self.secrets = secrets
+        self.rooms = rooms
     }
 }
 

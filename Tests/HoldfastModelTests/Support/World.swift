@@ -58,7 +58,10 @@ final class World {
     }
 
     /// - Parameter budgets: without them a test may make as many calls in no time as it likes.
-    init(seed: UInt64 = 1, shuffled: Bool = false, budgets: Bool = false, _ change: (inout Limits) -> Void = { _ in }) {
+    init(
+        seed: UInt64 = 1, shuffled: Bool = false, budgets: Bool = false, rooms: [String: Int] = [:],
+        _ change: (inout Limits) -> Void = { _ in }
+    ) {
         var limits = Limits()
         if !budgets {
             limits.messagesPerSecond = 1_000_000
@@ -69,7 +72,7 @@ final class World {
             limits.hashReportsPerFrame = 1_000_000
         }
         change(&limits)
-        self.limits = SharedLimits(limits)
+        self.limits = SharedLimits(limits, rooms: rooms)
         random = SeededRandom(seed: seed)
         isShuffled = shuffled
         nextGatewayTickMs = nowMs + 100

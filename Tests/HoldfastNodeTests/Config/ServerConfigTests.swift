@@ -25,7 +25,7 @@ import Testing
         let config = try resolve(
             #"""
             {"listen":"0.0.0.0","port":8080,"loops":2,"tls":{"certificate":"c.pem","key":"k.pem"},
-             "projects":[{"key":"acme","secret":"s1","secondSecret":"s2"},{"key":"b","secret":"x"}],
+             "projects":[{"key":"acme","secret":"s1","secondSecret":"s2"},{"key":"b","secret":"x","rooms":7}],
              "limits":{"heartbeatMs":200,"messagesPerSecond":2.5,"clockSkewS":5}}
             """#)
         var expected = ServerConfig()
@@ -34,7 +34,7 @@ import Testing
         expected.loops = 2
         expected.tls = ServerConfig.TLS(certificate: "c.pem", key: "k.pem")
         expected.projects = [
-            ProjectSecrets(key: "acme", secrets: ["s1", "s2"]), ProjectSecrets(key: "b", secrets: ["x"]),
+            ProjectSecrets(key: "acme", secrets: ["s1", "s2"]), ProjectSecrets(key: "b", secrets: ["x"], rooms: 7),
         ]
         expected.limits.heartbeatMs = 200
         expected.limits.messagesPerSecond = 2.5
