@@ -68,7 +68,7 @@ extension RoomMachine {
     }
 
     private func view(of member: RoomMember) -> SeatView {
-        SeatView(room: key, claim: member.claim, asSpectator: member.isSpectator, frameRate: config.frameRate)
+        SeatView(room: key, claim: member.claim)
     }
 
     /// Tells `roomJoined`, and lets the link read on from there.

@@ -1,7 +1,7 @@
 public import HoldfastProtocol
 
 /// Everything that a shard can be told, by the entity it is for. Commands are what the shard's log orders; they come
-/// over channels, from gateways and from other shards.
+/// from gateways and from other shards; those from one place in the order in which they were sent, each once.
 public enum ShardCommand: Sendable {
     case player(PlayerKey, PlayerCommand)
     case room(RoomKey, RoomCommand)

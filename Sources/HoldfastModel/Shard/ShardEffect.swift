@@ -50,8 +50,6 @@ public enum ReplyPlace: Sendable {
 public struct SeatView: Sendable, Equatable {
     public let room: RoomKey
     public let claim: Claim
-    public let asSpectator: Bool
-    public let frameRate: UInt32
 }
 
 /// The shard's part of `connected`.
