@@ -4,7 +4,7 @@
 /// A shard that no other replica backs up commits each entry at once. Backups hold entries back at `commit`.
 ///
 /// Inlinable, because each entry of a node passes here: a caller in another module gets code made for its machine.
-public struct ShardReplica<Machine: ReplicatedMachine>: Sendable {
+public struct ShardReplica<Machine: LoggedMachine>: Sendable {
     @usableFromInline var state: Machine
     @usableFromInline var newest: UInt64 = 0
     @usableFromInline var safe: UInt64 = 0

@@ -1,7 +1,7 @@
 import HoldfastReplication
 import Testing
 
-private struct Echo: ReplicatedMachine {
+private struct Echo: LoggedMachine {
     var applied: [String] = []
 
     mutating func apply(_ command: String, index: UInt64, timeMs: Int64, randomness: Int) -> [String] {

@@ -1,3 +1,5 @@
+public import HoldfastProtocol
+
 /// A player of a project. Ids are unique only within their project.
 public struct PlayerKey: Hashable, Sendable {
     public let project: String
@@ -70,22 +72,8 @@ public struct ExactText: Hashable, Comparable, Sendable {
     }
 }
 
-/// One of the virtual shards in which every entity lives: 1,024 for players and rooms, and 64 of their own for match
-/// pools and the room directory. An entity's shard follows from its key alone, so any node addresses it without a
-/// lookup.
-public struct ShardID: Hashable, Comparable, Sendable {
-    public static let entityShards = 1024
-    public static let matchShards = 64
-    public static let count = entityShards + matchShards
-
-    public let number: Int
-
-    public init(number: Int) {
-        self.number = number
-    }
-
-    public static func < (a: ShardID, b: ShardID) -> Bool { a.number < b.number }
-
+/// Where entities live: it follows from their keys alone.
+extension ShardID {
     public init(of player: PlayerKey) { self = player.shard }
 
     public init(of room: RoomKey) { self = room.shard }
@@ -95,7 +83,7 @@ public struct ShardID: Hashable, Comparable, Sendable {
         hash.mix("player")
         hash.mix(project)
         hash.mix(id)
-        number = hash.bucket(of: Self.entityShards)
+        self.init(number: hash.bucket(of: Self.entityShards))
     }
 
     init(ofRoom id: String, project: String) {
@@ -103,7 +91,7 @@ public struct ShardID: Hashable, Comparable, Sendable {
         hash.mix("room")
         hash.mix(project)
         hash.mix(id)
-        number = hash.bucket(of: Self.entityShards)
+        self.init(number: hash.bucket(of: Self.entityShards))
     }
 
     public init(of pool: PoolKey) {
@@ -116,37 +104,27 @@ public struct ShardID: Hashable, Comparable, Sendable {
             hash.mix(param.key.text)
             hash.mix(param.value.text)
         }
-        number = Self.entityShards + hash.bucket(of: Self.matchShards)
+        self.init(number: Self.entityShards + hash.bucket(of: Self.matchShards))
     }
 
     public init(ofDirectory project: String) {
         var hash = StableHash()
         hash.mix("directory")
         hash.mix(project)
-        number = Self.entityShards + hash.bucket(of: Self.matchShards)
+        self.init(number: Self.entityShards + hash.bucket(of: Self.matchShards))
     }
 }
 
-/// FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/): equal in every process and version, unlike Swift's
-/// own hashes. Each part is closed by its length, so that ("ab", "c") and ("a", "bc") differ.
-struct StableHash {
-    private var state: UInt64 = 0xcbf2_9ce4_8422_2325
-
+extension StableHash {
+    /// Each part is closed by its length, so that ("ab", "c") and ("a", "bc") differ.
     mutating func mix(_ text: String) {
-        var count: UInt64 = 0
-        for byte in text.utf8 {
-            mix(byte)
-            count += 1
-        }
+        mix(text.utf8)
+        let count = UInt64(text.utf8.count)
         for shift in stride(from: UInt64(0), to: 32, by: 8) { mix(UInt8(truncatingIfNeeded: count >> shift)) }
-    }
-
-    private mutating func mix(_ byte: UInt8) {
-        state = (state ^ UInt64(byte)) &* 0x100_0000_01b3
     }
 
     /// FNV's low bits are its best; folding the halves spreads the high ones too.
     func bucket(of count: Int) -> Int {
-        Int((state ^ (state >> 32)) % UInt64(count))
+        Int((value ^ (value >> 32)) % UInt64(count))
     }
 }

@@ -3,7 +3,7 @@ internal import HoldfastProtocol
 public import HoldfastReplication
 internal import HoldfastTransport
 
-extension ShardMachine: ReplicatedMachine {
+extension ShardMachine: LoggedMachine {
     public mutating func apply(
         _ command: ShardCommand, index: UInt64, timeMs: Int64, randomness: EntryRandomness
     ) -> [ShardEffect] {

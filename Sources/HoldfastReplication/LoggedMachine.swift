@@ -1,6 +1,6 @@
 /// A deterministic machine behind a log: equal entries in equal order make equal states and equal effects, whichever
 /// process applies them.
-public protocol ReplicatedMachine: Sendable {
+public protocol LoggedMachine: Sendable {
     associatedtype Command: Sendable
     associatedtype Randomness: Sendable
     associatedtype Effect: Sendable
