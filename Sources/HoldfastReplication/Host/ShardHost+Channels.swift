@@ -79,6 +79,7 @@ extension ShardHost {
         let random = drawsRandomness ? (generator.next(), generator.next()) : (0, 0)
         places[shard.number].replica?.append(
             body, random: random, isPatient: isPatient, nowMs: nowMs, into: &replicaEffects)
+        entries += 1
         carryOut(shard)
         arm(shard)
     }
@@ -90,7 +91,7 @@ extension ShardHost {
     /// Lets go of what is committed.
     mutating func pump(_ shard: ShardID) {
         let i = shard.number
-        guard view.mayTell, places[i].isPrimary, places[i].isStarted else { return }
+        guard view.mayTell(atMs: nowMs), places[i].isPrimary, places[i].isStarted else { return }
         let committed = places[i].committed
         while let next = places[i].untold.all.first?.element, next.index <= committed {
             var through = next.number
@@ -220,7 +221,7 @@ extension ShardHost {
     /// Looks for channels of a shard whose oldest item has not gone since the last look, and sends it again.
     mutating func resendStalled(_ shard: ShardID) {
         let i = shard.number
-        guard view.mayTell, places[i].isPrimary, places[i].isStarted, nowMs >= places[i].nextResendMs else { return }
+        guard view.mayTell(atMs: nowMs), places[i].isPrimary, places[i].isStarted, nowMs >= places[i].nextResendMs else { return }
         places[i].nextResendMs = nowMs + settings.channelResendMs
         let committed = places[i].committed
         var stalls: [ShardState<Machine>.Target: UInt64] = [:]
@@ -239,7 +240,7 @@ extension ShardHost {
 
     /// What is on its way to this node's gateways and shards may be lost: it is sent again at once.
     mutating func resendAll(to peer: NodeID) {
-        for shard in layout.homes {
+        for shard in homes {
             let i = shard.number
             if places[i].route?.record.primary == peer { resendCommands(to: shard) }
             guard places[i].replica != nil else { continue }

@@ -36,7 +36,7 @@ extension ShardHost {
 
     /// The shards whose primary is here must know that another one has begun anew.
     private mutating func tellOthers(of shard: ShardID, _ generation: UInt64) {
-        for other in layout.homes
+        for other in homes
         where places[other.number].isOpen && places[other.number].knownGeneration(of: shard) < generation {
             log(.shardLost(shard, generation: generation), in: other, isPatient: false, drawsRandomness: true)
             pump(other)
@@ -45,7 +45,7 @@ extension ShardHost {
 
     /// What shards here have for one whose primary is another now.
     private mutating func resendFromShards(to shard: ShardID) {
-        for other in layout.homes where places[other.number].isPrimary {
+        for other in homes where places[other.number].isPrimary {
             let i = other.number
             let first = places[i].replica?.state?.firstCommand(for: shard)
             guard let first else { continue }
@@ -124,7 +124,7 @@ extension ShardHost {
         places[i].nextResendMs = nowMs + settings.channelResendMs
         places[i].replica?.releaseAll()
         arm(shard)
-        for other in layout.homes {
+        for other in homes {
             if let generation = places[other.number].route?.record.generation,
                 generation > places[i].knownGeneration(of: other)
             {
@@ -137,7 +137,7 @@ extension ShardHost {
     }
 
     private mutating func drop(_ backup: NodeID, from shard: ShardID) {
-        transfers.removed(backup, nowMs: nowMs)
+        backOff.removed(backup, nowMs: nowMs)
         places[shard.number].replica?.drop(backup, nowMs: nowMs, into: &replicaEffects)
         carryOut(shard)
     }
@@ -147,20 +147,25 @@ extension ShardHost {
     mutating func adopt(_ view: MembershipView) {
         let before = self.view
         self.view = view
-        if before.nodes != view.nodes {
-            for info in view.nodes { nodes[info.id.incarnation] = info.id }
-            let replicas = settings.replicas
-            wanted = Placement.wanted(layout: layout, nodes: view.nodes, replicas: replicas)
+        for info in view.nodes { nodes[info.id.incarnation] = info.id }
+        if wanted.isEmpty || before.living != view.living {
+            let places = Placement.wanted(layout: layout, nodes: view.living, replicas: settings.replicas)
+            wanted = homes.map { places[$0] ?? [] }
         }
-        for shard in layout.homes where places[shard.number].replica != nil {
+        for shard in homes where places[shard.number].replica != nil {
             suspect(shard)
             if places[shard.number].isOpen { dropLostGateways(of: shard) }
-            if !before.mayTell, view.mayTell { pump(shard) }
+            if before.touch != view.touch, places[shard.number].isPrimary {
+                // Others may have begun it anew meanwhile.
+                places[shard.number].replica?.confirm(nowMs: nowMs, into: &replicaEffects)
+                carryOut(shard)
+            }
+            pump(shard)
         }
     }
 
     private func isSuspect(_ other: NodeID) -> Bool {
-        other != node && (view.dead.contains(other) || view.silent.contains(other) || view.lost.contains(other))
+        other != node && view.isGone(other)
     }
 
     /// Acts on members that are dead or silent: again and again, until the record says otherwise.
@@ -191,7 +196,7 @@ extension ShardHost {
         for (gateway, session, isLost) in places[i].replica?.state?.knownGateways ?? [] {
             guard let at = nodes[gateway.incarnation] else { continue }
             guard places[i].isOpen else { return }
-            if view.lost.contains(at) || view.dead.contains(at) && !view.nodes.contains(where: { $0.id == at }) {
+            if view.isLost(at) {
                 log(.gatewayGone(gateway), in: shard, isPatient: false)
             } else if !isLost, isSuspect(at) {
                 log(.gatewayLost(gateway, session: session + 1), in: shard, isPatient: false)
@@ -205,7 +210,7 @@ extension ShardHost {
     /// What is looked at now and then instead of being timed for each shard.
     mutating func sweep() {
         nextSweepMs = nowMs + settings.sweepMs
-        for shard in layout.homes {
+        for shard in homes {
             let i = shard.number
             sweepGateway(shard)
             if let record = places[i].route { beginAnewIfLost(shard, record) }
@@ -226,16 +231,27 @@ extension ShardHost {
 
     /// Moves the shard one step nearer to where it should be.
     private mutating func balance(_ shard: ShardID) {
-        guard view.maySwap, let record = places[shard.number].route?.record, record.handover == nil else { return }
-        let learners = places[shard.number].replica?.learners ?? []
-        let step = TransferPlan.next(
-            for: record, wanted: wanted[shard] ?? [], replicas: settings.replicas, view: view, node: node,
-            learners: learners, transfers: transfers, nowMs: nowMs)
+        guard view.maySwap, !wanted.isEmpty, let record = places[shard.number].route?.record, record.handover == nil
+        else { return }
+        if record.members == wanted[shard.number] { return }
+        if places[shard.number].learners.isEmpty { budget.endSending(shard) }
+        let mayAdd = { [backOff, nowMs] (other: NodeID) in !backOff.isWaiting(other, nowMs: nowMs) }
+        var step = TransferPlan.next(record, wanted: wanted[shard.number], view: view, mayAdd: mayAdd)
+        if step == .nothing, record.members.count < wanted[shard.number].count {
+            let others = Placement.standIns(for: shard, layout: layout, nodes: view.living)
+            step = TransferPlan.next(
+                record, wanted: wanted[shard.number], standIns: others, view: view, mayAdd: mayAdd)
+        }
         switch step {
         case .nothing: return
-        case .drop(let backup): places[shard.number].replica?.drop(backup, nowMs: nowMs, into: &replicaEffects)
-        case .add(let learner): places[shard.number].replica?.add(learner, nowMs: nowMs, into: &replicaEffects)
-        case .handOver(let backup): places[shard.number].replica?.handOver(to: backup, nowMs: nowMs, into: &replicaEffects)
+        case .drop(let backup, let isForCause):
+            if isForCause { backOff.removed(backup, nowMs: nowMs) }
+            places[shard.number].replica?.drop(backup, nowMs: nowMs, into: &replicaEffects)
+        case .add(let learner):
+            guard budget.beginSending(shard) else { return }
+            places[shard.number].replica?.add(learner, nowMs: nowMs, into: &replicaEffects)
+        case .handOver(let backup):
+            places[shard.number].replica?.handOver(to: backup, nowMs: nowMs, into: &replicaEffects)
         }
         carryOut(shard)
     }
@@ -243,7 +259,8 @@ extension ShardHost {
     /// All replicas are lost for good: the shard begins anew here, if this node is the one for it (design, rule 8).
     private mutating func beginAnewIfLost(_ shard: ShardID, _ route: VersionedRecord) {
         guard view.maySwap, isPinnedHere(shard), nowMs >= places[shard.number].nextBeginningMs,
-            let record = LossPlan.beginning(of: route.record, wanted: wanted[shard] ?? [], view: view, node: node)
+            !wanted.isEmpty,
+            let record = LossPlan.fresh(route.record, wanted: wanted[shard.number], view: view, own: node)
         else { return }
         places[shard.number].nextBeginningMs = nowMs + settings.positionMs
         out.append(.swap(shard, from: route.revision, to: record))

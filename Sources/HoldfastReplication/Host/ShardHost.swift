@@ -38,6 +38,7 @@ public struct ShardHost<Machine: ReplicatedMachine>: Sendable {
     public let node: NodeID
     public let gateway: GatewayID
     let layout: ShardLayout
+    let homes: [ShardID]
     let configuration: Machine.Configuration
     let settings: ReplicationSettings
     /// Which of the node's loops a shard is pinned to.
@@ -49,8 +50,10 @@ public struct ShardHost<Machine: ReplicatedMachine>: Sendable {
     var view = MembershipView()
     /// By incarnation: where gateways are.
     var nodes: [UInt64: NodeID] = [:]
-    var wanted: [ShardID: [NodeID]] = [:]
-    var transfers: TransferState
+    /// Where shards should be, by number of the home.
+    var wanted: [[NodeID]] = []
+    var backOff: BackOff
+    var budget: TransferBudget
     /// When replicas must be given an entry, in the node's time.
     var deadlines = DeadlineQueue<ShardID>()
     var nextSweepMs: Int64 = 0
@@ -59,6 +62,8 @@ public struct ShardHost<Machine: ReplicatedMachine>: Sendable {
     var local: [Message] = []
     var out: [Effect] = []
     var replicaEffects: [ReplicaEffect] = []
+    /// Entries that primaries here have made.
+    public internal(set) var entries: UInt64 = 0
     var nowMs: Int64 = 0
     var wallMs: Int64 = 0
 
@@ -77,7 +82,9 @@ public struct ShardHost<Machine: ReplicatedMachine>: Sendable {
         self.settings = settings
         self.generator = generator
         places = ContiguousArray(repeating: ShardPlace(), count: layout.count)
-        transfers = TransferState(settings: settings)
+        backOff = BackOff(settings: settings.backOff)
+        budget = TransferBudget(transfersAtOnce: settings.transfersAtOnce)
+        homes = layout.homes
     }
 
     // MARK: Inputs
@@ -144,6 +151,9 @@ public struct ShardHost<Machine: ReplicatedMachine>: Sendable {
 
     /// The replica of a shard that is here.
     public func replica(of shard: ShardID) -> Replica<Machine>? { places[shard.number].replica }
+
+    /// The machines of the replicas that are here.
+    public var machines: [Machine] { places.compactMap { $0.replica?.state?.machine } }
 
     /// Commands of this gateway that no shard has taken yet.
     public var unsentCommands: Int { places.reduce(0) { $0 + $1.channel.outbox.count } }

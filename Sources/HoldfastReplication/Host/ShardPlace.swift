@@ -29,6 +29,7 @@ struct ShardPlace<Machine: ReplicatedMachine>: Sendable {
     var isOpen: Bool { replica?.isOpen ?? false }
     var isStarted: Bool { replica?.isStarted ?? false }
     var isAlone: Bool { replica?.isAlone ?? false }
+    var learners: [NodeID] { replica?.learners ?? [] }
     var committed: UInt64 { replica?.committed ?? 0 }
     /// Of the replica that is here.
     var generation: UInt64? { replica?.state?.generation }
