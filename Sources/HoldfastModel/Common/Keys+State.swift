@@ -61,7 +61,8 @@ extension PoolKey: StateCodable {
 
     /// In the order in which pools are written.
     static func isOrdered(_ a: PoolKey, _ b: PoolKey) -> Bool {
-        if a.project != b.project { return ExactText(a.project) < ExactText(b.project) }
+        let (project, other) = (ExactText(a.project), ExactText(b.project))
+        if project != other { return project < other }
         if a.type != b.type { return a.type < b.type }
         if a.maxPlayerCount != b.maxPlayerCount { return a.maxPlayerCount < b.maxPlayerCount }
         return a.params.lexicographicallyPrecedes(b.params) { $0.key != $1.key ? $0.key < $1.key : $0.value < $1.value }
@@ -71,14 +72,16 @@ extension PoolKey: StateCodable {
 extension PlayerKey {
     /// In the order in which players are written.
     static func isOrdered(_ a: PlayerKey, _ b: PlayerKey) -> Bool {
-        a.project != b.project ? ExactText(a.project) < ExactText(b.project) : ExactText(a.id) < ExactText(b.id)
+        let (project, other) = (ExactText(a.project), ExactText(b.project))
+        return project != other ? project < other : ExactText(a.id) < ExactText(b.id)
     }
 }
 
 extension RoomKey {
     /// In the order in which rooms are written.
     static func isOrdered(_ a: RoomKey, _ b: RoomKey) -> Bool {
-        a.project != b.project ? ExactText(a.project) < ExactText(b.project) : ExactText(a.id) < ExactText(b.id)
+        let (project, other) = (ExactText(a.project), ExactText(b.project))
+        return project != other ? project < other : ExactText(a.id) < ExactText(b.id)
     }
 }
 
@@ -139,4 +142,9 @@ extension StateReader {
         input.frameSyncId = try uint32()
         return .sendFrameInput(input)
     }
+}
+
+extension Dictionary where Key == String {
+    /// In the order of the keys' bytes.
+    func sortedByBytes() -> [(key: String, value: Value)] { sorted { ExactText($0.key) < ExactText($1.key) } }
 }

@@ -27,6 +27,9 @@ public struct StableHash: Sendable {
 
     public init() {}
 
+    /// Goes on from where another one was.
+    public init(value: UInt64) { self.value = value }
+
     public mutating func mix(_ byte: UInt8) {
         value = (value ^ UInt64(byte)) &* Self.prime
     }
