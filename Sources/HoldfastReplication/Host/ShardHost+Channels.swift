@@ -36,7 +36,9 @@ extension ShardHost {
             }
             number += 1
         }
-        if accepted < first || accepted >= number, !isUntold(source, in: shard) {
+        if accepted < first || accepted >= number, view.mayTell(atMs: nowMs), places[shard.number].isSettled,
+            !isUntold(source, in: shard)
+        {
             // Nothing new: the sender has missed that it was taken, or a part is missing before this one.
             tellTaken(source, accepted, shard)
         }
@@ -91,7 +93,7 @@ extension ShardHost {
     /// Lets go of what is committed.
     mutating func pump(_ shard: ShardID) {
         let i = shard.number
-        guard view.mayTell(atMs: nowMs), places[i].isPrimary, places[i].isStarted else { return }
+        guard view.mayTell(atMs: nowMs), places[i].mayTell else { return }
         let committed = places[i].committed
         while let next = places[i].untold.all.first?.element, next.index <= committed {
             var through = next.number
@@ -119,7 +121,8 @@ extension ShardHost {
             last += 1
             count += 1
         }
-        places[i].replica?.forgetReleases(count)
+        let through = places[i].firstRelease + count - 1
+        places[i].replica?.state?.releases.take(through: through)
         transmit(first.target, from: first.number, through: last, shard)
     }
 
@@ -221,7 +224,7 @@ extension ShardHost {
     /// Looks for channels of a shard whose oldest item has not gone since the last look, and sends it again.
     mutating func resendStalled(_ shard: ShardID) {
         let i = shard.number
-        guard view.mayTell(atMs: nowMs), places[i].isPrimary, places[i].isStarted, nowMs >= places[i].nextResendMs else { return }
+        guard view.mayTell(atMs: nowMs), places[i].mayTell, nowMs >= places[i].nextResendMs else { return }
         places[i].nextResendMs = nowMs + settings.channelResendMs
         let committed = places[i].committed
         var stalls: [ShardState<Machine>.Target: UInt64] = [:]
@@ -244,7 +247,7 @@ extension ShardHost {
             let i = shard.number
             if places[i].route?.record.primary == peer { resendCommands(to: shard) }
             guard places[i].replica != nil else { continue }
-            places[i].replica?.linkReset(with: peer, nowMs: nowMs, into: &replicaEffects)
+            places[i].replica?.linkReset(with: peer, nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
             carryOut(shard)
             for (target, first, _) in places[i].replica?.state?.backlog(committed: places[i].committed) ?? [] {
                 let isThere =

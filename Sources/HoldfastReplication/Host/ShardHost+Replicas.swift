@@ -61,7 +61,10 @@ extension ShardHost {
         carryOut(shard)
         if let newest = places[i].replica?.newest { see(newest, of: shard) }
         if case .lost(let record) = result { see(record, of: shard) }
-        if case .won = result, places[i].replica == nil { out.append(.readRecord(shard)) }
+        if places[i].isBeginning {
+            places[i].isBeginning = false
+            out.append(.readRecord(shard))
+        }
         pump(shard)
     }
 
@@ -95,17 +98,18 @@ extension ShardHost {
             replicaEffects.removeAll(keepingCapacity: true)
             for effect in effects {
                 switch effect {
-                case .send(let receiver, let message, let generation, let epoch, let isBulk):
+                case .send(let receiver, let generation, let epoch, let message, let isBulk):
                     post(
                         .replica(shard, generation: generation, epoch: epoch, message), to: receiver, isBulk: isBulk)
                 case .swap(let revision, let record): out.append(.swap(shard, from: revision, to: record))
                 case .readRecord: out.append(.readRecord(shard))
                 case .opened: opened(shard)
                 case .closed:
+                    deadlines.set(nil, for: shard)
+                    if places[i].isStarted { continue }
                     places[i].untold = Outbox()
                     places[i].taken = [:]
                     places[i].stalls = [:]
-                    deadlines.set(nil, for: shard)
                 case .stuck(let backup):
                     if view.maySwap { drop(backup, from: shard) }
                 case .alarm(let text): out.append(.alarm(shard, text))
@@ -122,7 +126,6 @@ extension ShardHost {
         places[i].taken = [:]
         places[i].stalls = [:]
         places[i].nextResendMs = nowMs + settings.channelResendMs
-        places[i].replica?.releaseAll()
         arm(shard)
         for other in homes {
             if let generation = places[other.number].route?.record.generation,
@@ -138,7 +141,7 @@ extension ShardHost {
 
     private mutating func drop(_ backup: NodeID, from shard: ShardID) {
         backOff.removed(backup, nowMs: nowMs)
-        places[shard.number].replica?.drop(backup, nowMs: nowMs, into: &replicaEffects)
+        places[shard.number].replica?.drop(backup, nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
         carryOut(shard)
     }
 
@@ -171,21 +174,16 @@ extension ShardHost {
     /// Acts on members that are dead or silent: again and again, until the record says otherwise.
     private mutating func suspect(_ shard: ShardID) {
         let i = shard.number
-        guard view.maySwap, let record = places[i].route?.record, places[i].replica != nil else { return }
+        guard let record = places[i].route?.record, places[i].replica != nil else { return }
+        places[i].replica?.maySwap = view.maySwap
+        guard view.maySwap else { return }
         if places[i].isPrimary {
-            for backup in record.backups where isSuspect(backup) { drop(backup, from: shard) }
-            for learner in places[i].replica?.learners ?? [] where isSuspect(learner) {
+            for backup in record.members where backup != node && isSuspect(backup) { drop(backup, from: shard) }
+            if let learner = places[i].replica?.learner, isSuspect(learner) {
                 places[i].replica?.abandon(learner, nowMs: nowMs, into: &replicaEffects)
             }
-            // The node that this one hands over to is lost.
-            if record.primary != node, isSuspect(record.primary) {
-                places[i].replica?.replacePrimary(nowMs: nowMs, into: &replicaEffects)
-            }
-        } else if record.lists(node) {
-            let isWaiting = record.primary == node
-            if isWaiting ? record.handover.map(isSuspect) ?? false : isSuspect(record.primary) {
-                places[i].replica?.replacePrimary(nowMs: nowMs, into: &replicaEffects)
-            }
+        } else if let other = places[i].replica?.overseen, isSuspect(other), places[i].replica?.isSwapping == false {
+            places[i].replica?.replacePrimary(nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
         }
         carryOut(shard)
     }
@@ -234,7 +232,7 @@ extension ShardHost {
         guard view.maySwap, !wanted.isEmpty, let record = places[shard.number].route?.record, record.handover == nil
         else { return }
         if record.members == wanted[shard.number] { return }
-        if places[shard.number].learners.isEmpty { budget.endSending(shard) }
+        if places[shard.number].replica?.learner == nil { budget.endSending(shard) }
         let mayAdd = { [backOff, nowMs] (other: NodeID) in !backOff.isWaiting(other, nowMs: nowMs) }
         var step = TransferPlan.next(record, wanted: wanted[shard.number], view: view, mayAdd: mayAdd)
         if step == .nothing, record.members.count < wanted[shard.number].count {
@@ -246,23 +244,25 @@ extension ShardHost {
         case .nothing: return
         case .drop(let backup, let isForCause):
             if isForCause { backOff.removed(backup, nowMs: nowMs) }
-            places[shard.number].replica?.drop(backup, nowMs: nowMs, into: &replicaEffects)
+            places[shard.number].replica?.drop(backup, nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
         case .add(let learner):
             guard budget.beginSending(shard) else { return }
-            places[shard.number].replica?.add(learner, nowMs: nowMs, into: &replicaEffects)
+            places[shard.number].replica?.add(learner, nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
         case .handOver(let backup):
-            places[shard.number].replica?.handOver(to: backup, nowMs: nowMs, into: &replicaEffects)
+            places[shard.number].replica?.handOver(
+                to: backup, nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
         }
         carryOut(shard)
     }
 
     /// All replicas are lost for good: the shard begins anew here, if this node is the one for it (design, rule 8).
     private mutating func beginAnewIfLost(_ shard: ShardID, _ route: VersionedRecord) {
-        guard view.maySwap, isPinnedHere(shard), nowMs >= places[shard.number].nextBeginningMs,
+        guard view.maySwap, isPinnedHere(shard), !places[shard.number].isBeginning, nowMs >= places[shard.number].nextBeginningMs,
             !wanted.isEmpty,
             let record = LossPlan.fresh(route.record, wanted: wanted[shard.number], view: view, own: node)
         else { return }
-        places[shard.number].nextBeginningMs = nowMs + settings.positionMs
+        places[shard.number].nextBeginningMs = nowMs + settings.resendMs
+        places[shard.number].isBeginning = true
         out.append(.swap(shard, from: route.revision, to: record))
     }
 }

@@ -150,7 +150,7 @@ public struct ShardHost<Machine: ReplicatedMachine>: Sendable {
     public func route(of shard: ShardID) -> VersionedRecord? { places[shard.number].route }
 
     /// The replica of a shard that is here.
-    public func replica(of shard: ShardID) -> Replica<Machine>? { places[shard.number].replica }
+    func replica(of shard: ShardID) -> Replica<Machine>? { places[shard.number].replica }
 
     /// The machines of the replicas that are here.
     public var machines: [Machine] { places.compactMap { $0.replica?.state?.machine } }

@@ -15,6 +15,7 @@ struct ShardPlace<Machine: ReplicatedMachine>: Sendable {
     var nextResendMs: Int64 = 0
     /// Not before this a lost shard is begun anew once more.
     var nextBeginningMs: Int64 = 0
+    var isBeginning = false
     var channel = GatewayEnd<Machine.Command>()
 
     struct Untold: Sendable {
@@ -28,11 +29,15 @@ struct ShardPlace<Machine: ReplicatedMachine>: Sendable {
     var isPrimary: Bool { replica?.role == .primary }
     var isOpen: Bool { replica?.isOpen ?? false }
     var isStarted: Bool { replica?.isStarted ?? false }
+    var mayTell: Bool { replica?.mayTell ?? false }
+    /// All is committed that was in the log when this epoch began.
+    var isSettled: Bool { mayTell && committed >= replica?.lead.startedIndex ?? 0 }
     var isAlone: Bool { replica?.isAlone ?? false }
-    var learners: [NodeID] { replica?.learners ?? [] }
     var committed: UInt64 { replica?.committed ?? 0 }
     /// Of the replica that is here.
     var generation: UInt64? { replica?.state?.generation }
+
+    var firstRelease: UInt64 { replica?.state?.releases.first ?? 1 }
 
     func accepted(of source: ChannelSource) -> UInt64? { replica?.state?.accepted(of: source) }
     func session(of gateway: GatewayID) -> UInt64 { replica?.state?.gateways[gateway]?.session ?? 1 }

@@ -16,9 +16,13 @@ extension MembershipMachine {
         next.dead = []
         next.silent = []
         next.lost = []
+        next.cutOff = []
         for peer in peers {
             if peer.isDead { next.dead.insert(peer.id) }
             if peer.isLost { next.lost.insert(peer.id) }
+            if peer.isSuspect, !peer.isDead, !peer.isLost, nowMs - peer.quietSinceMs >= settings.cutOffMs {
+                next.cutOff.insert(peer.id)
+            }
             if isSilent(peer, nowMs: nowMs) { next.silent.insert(peer.id) }
         }
         next.maySwap = maySwap(nowMs: nowMs)

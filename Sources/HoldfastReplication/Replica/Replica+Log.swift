@@ -38,6 +38,7 @@ extension Replica {
         lead.receiptsMs = nil
         let entry = Entry(
             index: log.last + 1, timeMs: shardTimeMs, random: random, receipts: receipts, body: body)
+        let released = state?.releases.last
         state?.apply(entry)
         if isAlone {
             log.appendAlone(epoch: epoch)
@@ -49,7 +50,8 @@ extension Replica {
         entry.encode(into: &writer)
         log.append(writer.bytes)
         takeDigest()
-        if isPatient {
+        // Somebody waits for what it says after all.
+        if isPatient, state?.releases.last == released {
             if lead.patientMs == nil { lead.patientMs = nowMs }
             commit(into: &effects)
         } else {
@@ -60,7 +62,7 @@ extension Replica {
     /// What a receiver has taken out of this shard's outboxes. Alone it is forgotten at once; else it goes with the
     /// next entry.
     mutating func note(_ receipt: ChannelReceipt, nowMs: Int64, into effects: inout [ReplicaEffect]) {
-        guard isStarted, !lead.isFrozen, let state, state.isNews(receipt) else { return }
+        guard isStarted, !lead.isFrozen, state?.isNews(receipt) == true else { return }
         wake(nowMs: nowMs)
         if isAlone {
             self.state?.take(receipt)
