@@ -16,6 +16,10 @@ final class EmbeddedCoordinator: Sendable {
         table = Locked(Array(repeating: VersionedRecord(first, revision: 1), count: layout.count))
     }
 
+    var records: [(shard: ShardID, record: VersionedRecord)] {
+        table.withLock { $0.enumerated().map { (ShardID(number: $0.offset), $0.element) } }
+    }
+
     func record(of shard: ShardID) -> VersionedRecord { table.withLock { $0[shard.number] } }
 
     func swap(_ shard: ShardID, from revision: UInt64, to record: ShardRecord) -> SwapResult {

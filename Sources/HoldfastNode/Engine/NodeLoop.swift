@@ -227,6 +227,12 @@ actor NodeLoop {
         }
     }
 
+    /// A command that primaries died of is not done: who made it is told.
+    private func refuse(_ command: ShardCommand) {
+        guard let (link, id) = command.asker else { return }
+        client(of: link)?.assumeIsolated { $0.refuse(id) }
+    }
+
     /// The message in the encodings that these links use; made once for all loops.
     private func frames(of message: StreamMessage, in room: String, for links: [Link]) -> StreamFrames {
         let seq = message.message.seq

@@ -1,8 +1,6 @@
-public import HoldfastProtocol
-
 extension DeadlineQueue {
     /// All deadlines in the order in which they fire: what is set anew in this order is the same queue.
-    var inFiringOrder: [(timeMs: Int64, key: Key)] {
+    public var inFiringOrder: [(timeMs: Int64, key: Key)] {
         current.sorted { a, b in
             a.value.timeMs != b.value.timeMs ? a.value.timeMs < b.value.timeMs : a.value.order < b.value.order
         }
@@ -24,7 +22,7 @@ extension DeadlineQueue: StateCodable where Key: StateCodable {
         for _ in 0..<(try reader.count()) {
             let time = try reader.time()
             let key = try reader.value(Key.self)
-            try StateError.check(time >= last && current[key] == nil, "DeadlineQueue: out of order")
+            guard time >= last, current[key] == nil else { throw StateError("deadlines out of order") }
             last = time
             set(time, for: key)
         }
