@@ -9,6 +9,7 @@ extension ShardHost {
         if let known = places[i].route, known.revision >= record.revision { return }
         let before = places[i].route?.record
         places[i].route = record
+        if record.record.generation > 1 { begunAnew[shard] = record.record.generation }
         if isPinnedHere(shard) {
             if places[i].replica == nil, record.record.lists(node) { makeReplica(shard) }
             places[i].replica?.see(record, nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
@@ -127,12 +128,9 @@ extension ShardHost {
         places[i].stalls = [:]
         places[i].nextResendMs = nowMs + settings.channelResendMs
         arm(shard)
-        for other in homes {
-            if let generation = places[other.number].route?.record.generation,
-                generation > places[i].knownGeneration(of: other)
-            {
-                log(.shardLost(other, generation: generation), in: shard, isPatient: false, drawsRandomness: true)
-            }
+        for (other, generation) in begunAnew.sorted(by: { $0.key < $1.key })
+        where generation > places[i].knownGeneration(of: other) {
+            log(.shardLost(other, generation: generation), in: shard, isPatient: false, drawsRandomness: true)
         }
         dropLostGateways(of: shard)
         pump(shard)
