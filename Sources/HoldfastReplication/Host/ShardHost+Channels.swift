@@ -95,6 +95,7 @@ extension ShardHost {
         let i = shard.number
         guard view.mayTell(atMs: nowMs), places[i].mayTell else { return }
         let committed = places[i].committed
+        places[i].told = (places[i].generation ?? 0, committed)
         while let next = places[i].untold.all.first?.element, next.index <= committed {
             var through = next.number
             places[i].untold.take(through: places[i].untold.first)
