@@ -77,9 +77,11 @@ extension ShardHost {
 
     // MARK: Logging and letting go
 
+    /// Nothing happens when this replica takes no entries now.
     mutating func log(
         _ body: EntryBody<Machine.Command>, in shard: ShardID, isPatient: Bool, drawsRandomness: Bool = false
     ) {
+        guard places[shard.number].isOpen else { return }
         let random = drawsRandomness ? (generator.next(), generator.next()) : (0, 0)
         places[shard.number].replica?.append(
             body, random: random, isPatient: isPatient, nowMs: nowMs, into: &replicaEffects)
