@@ -14,7 +14,8 @@ public enum TransferPlan {
     /// - Parameters:
     ///   - record: the current one, whose primary asks.
     ///   - wanted: the nodes that should hold the shard, the primary first; of `Placement.wanted` of living nodes.
-    ///   - standIns: who else may hold it, in order, while a wanted one may not be added (`Placement.standIns`, asked for only then).
+    ///   - standIns: who else may hold it, in order, while a wanted one may not be added (`Placement.standIns`); asked
+    ///     for only then.
     ///   - mayAdd: whether a node may be a learner now (it does not wait, and has told of no lack of room).
     public static func next(
         _ record: ShardRecord, wanted: [NodeID], standIns: @autoclosure () -> [NodeID] = [], view: MembershipView,
