@@ -90,7 +90,9 @@ struct ReplicaWorld {
         var replica: Replica
         /// Of its clock.
         let aheadMs: Int64
+        /// It has told up to here, in this generation.
         var told: UInt64 = 0
+        var toldGeneration: UInt64 = 0
         /// Readings that it waits for.
         var readings = 0
     }
@@ -297,7 +299,6 @@ struct ReplicaWorld {
         if next.generation != before.generation {
             told = []
             tellers = [:]
-            for i in nodes.indices { nodes[i].told = 0 }
             count("generations")
         }
         if next.handover != nil { count("handovers") }
@@ -326,6 +327,10 @@ struct ReplicaWorld {
     /// What a started primary has committed leaves it.
     private mutating func tell(_ i: Int) {
         let replica = nodes[i].replica
+        if replica.generation != nodes[i].toldGeneration {
+            nodes[i].toldGeneration = replica.generation
+            nodes[i].told = 0
+        }
         guard replica.isStarted, replica.committed > nodes[i].told, let pages = replica.state?.machine.pages else {
             return
         }

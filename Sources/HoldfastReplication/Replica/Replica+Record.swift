@@ -101,6 +101,7 @@ extension Replica {
             configuration: configuration)
         log = ReplicaLog(generation: generation)
         committed = 0
+        isPrivate = false
         offsetMs = 0
         digests = []
         hasNewDigest = false
