@@ -14,6 +14,7 @@ extension Replica {
             return false
         }
         if lead.flushed < log.last { flush(into: &effects) }
+        isPrivate = false
         lead.learner = Learner(
             peer: Peer(node: node, sent: log.last, resendMs: nowMs, stuckMs: nowMs),
             dueMs: nowMs + settings.resendMs, heardMs: nowMs)
@@ -243,6 +244,7 @@ extension Replica {
         }
         log = ReplicaLog(last: attempt.partsIndex, hash: attempt.partsHash)
         committed = 0
+        isPrivate = false
         digests = []
         hasNewDigest = false
         if let timeMs = state?.timeMs { offsetMs = timeMs - nowMs }

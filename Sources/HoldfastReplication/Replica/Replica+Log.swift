@@ -42,6 +42,7 @@ extension Replica {
         state?.apply(entry)
         if isAlone {
             log.appendAlone(epoch: epoch)
+            isPrivate = true
             lead.flushed = log.last
             commit(into: &effects)
             return
@@ -49,6 +50,7 @@ extension Replica {
         var writer = StateWriter()
         entry.encode(into: &writer)
         log.append(writer.bytes)
+        isPrivate = false
         takeDigest()
         // Somebody waits for what it says after all.
         if isPatient, state?.releases.last == released {
@@ -59,12 +61,12 @@ extension Replica {
         }
     }
 
-    /// What a receiver has taken out of this shard's outboxes. Alone it is forgotten at once; else it goes with the
-    /// next entry.
+    /// What a receiver has taken out of this shard's outboxes. Alone it is forgotten at once, if nobody can have the
+    /// state that is changed by that; else it goes with the next entry.
     mutating func note(_ receipt: ChannelReceipt, nowMs: Int64, into effects: inout [ReplicaEffect]) {
         guard isStarted, !lead.isFrozen, state?.isNews(receipt) == true else { return }
         wake(nowMs: nowMs)
-        if isAlone {
+        if isAlone, isPrivate {
             self.state?.take(receipt)
             return
         }
@@ -167,6 +169,7 @@ extension Replica {
         // Who is no primary sends nothing: if it becomes one, it looks at the outboxes themselves.
         state?.releases = Outbox()
         log.append(bytes)
+        isPrivate = false
         if let timeMs = state?.timeMs { offsetMs = timeMs - nowMs }
         takeDigest()
         return true
