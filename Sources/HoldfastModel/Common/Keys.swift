@@ -34,20 +34,6 @@ public struct RoomKey: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-// Orders in which a shard goes through what it has.
-
-extension PlayerKey: Comparable {
-    public static func < (a: PlayerKey, b: PlayerKey) -> Bool {
-        a.project != b.project ? a.project < b.project : a.id < b.id
-    }
-}
-
-extension RoomKey: Comparable {
-    public static func < (a: RoomKey, b: RoomKey) -> Bool {
-        a.project != b.project ? a.project < b.project : a.id < b.id
-    }
-}
-
 /// Callers and rooms with an equal pool key are matched with each other.
 public struct PoolKey: Hashable, Sendable {
     public let project: String
@@ -65,22 +51,9 @@ public struct PoolKey: Hashable, Sendable {
     }
 }
 
-extension PoolKey: Comparable {
-    public static func < (a: PoolKey, b: PoolKey) -> Bool {
-        if a.project != b.project { return a.project < b.project }
-        if a.type != b.type { return a.type < b.type }
-        if a.maxPlayerCount != b.maxPlayerCount { return a.maxPlayerCount < b.maxPlayerCount }
-        return a.params.lexicographicallyPrecedes(b.params)
-    }
-}
-
-public struct MatchParam: Hashable, Comparable, Sendable {
+public struct MatchParam: Hashable, Sendable {
     public let key: ExactText
     public let value: ExactText
-
-    public static func < (a: MatchParam, b: MatchParam) -> Bool {
-        a.key != b.key ? a.key < b.key : a.value < b.value
-    }
 }
 
 /// Text that is equal only byte by byte. Swift's own strings are equal when they look alike ("é" however it is
