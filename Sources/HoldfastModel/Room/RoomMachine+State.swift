@@ -25,6 +25,7 @@ extension RoomMachine: StateCodable {
         writer.put(sorted: memories) { $0.put($1) }
         writer.put(ownerID)
         writer.put(bans)
+        writer.put(sorted: founders) { $0.put($1) }
         writer.put(isClosed)
         writer.put(seq)
         // Who listens follows from the members.
@@ -53,6 +54,7 @@ extension RoomMachine: StateCodable {
         memories = try reader.sorted { (reader) throws(StateError) in try reader.value() }
         ownerID = try reader.text()
         bans = try reader.values()
+        founders = try reader.sorted { (reader) throws(StateError) in try reader.number() }
         isClosed = try reader.bool()
         seq = try reader.counter()
         frameSync = try reader.optional()
@@ -85,6 +87,9 @@ extension RoomMachine: StateCodable {
         try StateError.check(lastFrameSyncID < .max, "RoomMachine: no frame sync can follow")
         // It has never been listed, or was at some time.
         try StateError.check(listedAtMs >= .min / 2 && listedAtMs <= 1 << 52, "RoomMachine: no time of listing")
+        // An earlier one would be put off for ever.
+        try StateError.check(
+            listAtMs ?? .max >= listedAtMs + Self.listEveryMs, "RoomMachine: to be listed before it may be")
         let newest = max(
             history.events.last?.seq ?? history.forgottenSeq, history.frames.last?.seq ?? 0, history.forgottenSeq)
         try StateError.check(newest <= seq, "RoomMachine: its history is ahead of it")

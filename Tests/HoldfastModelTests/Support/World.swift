@@ -279,8 +279,8 @@ final class World {
     }
 
     private func mayPass(_ word: RoomOrder<StreamMessage>.Word, _ link: Link) -> Bool {
-        let seat = endpoints[link]?.machine.seat
-        switch endpoints[link]?.order.judge(word, seat: seat) {
+        guard let machine = endpoints[link]?.machine else { return false }
+        switch endpoints[link]?.order.judge(word, seat: machine.seat, ended: machine.endedClaims) {
         case .pass: return true
         case .hold, .drop, nil: return false
         case .giveUp:
@@ -297,7 +297,10 @@ final class World {
         }
         let around = surroundings
         step(link) { $0.deliver(delivery, budgets: &$1, around) }
-        guard case .unseated = delivery else { return }
+        switch delivery {
+        case .unseated, .seatLost: break
+        default: return
+        }
         for word in endpoints[link]?.order.release() ?? [] {
             switch word {
             case .delivery(let delivery): deliver(delivery, to: link)
