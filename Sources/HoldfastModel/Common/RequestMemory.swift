@@ -11,9 +11,9 @@ public struct RequestMemory: Sendable, Equatable {
         case joined(Claim)
     }
 
-    private(set) var executed: [(id: UInt32, outcome: Outcome)] = []
+    var executed: [(id: UInt32, outcome: Outcome)] = []
     /// Whether any outcome has been forgotten.
-    private(set) var isForgetful = false
+    var isForgetful = false
 
     public static func == (a: RequestMemory, b: RequestMemory) -> Bool {
         a.isForgetful == b.isForgetful && a.executed.count == b.executed.count

@@ -4,7 +4,7 @@ import HoldfastProtocol
 struct DirectoryMachine: Sendable {
     let project: String
     /// All rooms, hidden ones too; nil until the room has told of itself.
-    private var rooms: [String: RoomListing?] = [:]
+    var rooms: [String: RoomListing?] = [:]
     private var indices: [IndexKey: RoomIndex] = [:]
 
     private struct IndexKey: Hashable, Sendable {
@@ -48,7 +48,7 @@ struct DirectoryMachine: Sendable {
         }
     }
 
-    private mutating func reindex(_ old: RoomListing?, _ new: RoomListing?) {
+    mutating func reindex(_ old: RoomListing?, _ new: RoomListing?) {
         for toSpectate in [false, true] {
             for type in Set([old?.summary.type, new?.summary.type, ""].compactMap { $0 }.map(ExactText.init)) {
                 let key = IndexKey(type: type, toSpectate: toSpectate)

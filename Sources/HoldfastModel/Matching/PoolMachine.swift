@@ -4,15 +4,15 @@ import HoldfastProtocol
 /// goes; whether the seat is really free, the room decides, and then the caller comes back and the search goes on.
 struct PoolMachine: Sendable {
     let key: PoolKey
-    private var rooms: [String: Room] = [:]
+    var rooms: [String: Room] = [:]
     /// In the order in which they came.
-    private var queue: [Ticket] = []
+    var queue: [Ticket] = []
     /// Tickets on their way into a room.
-    private var placing: [TicketID: Ticket] = [:]
+    var placing: [TicketID: Ticket] = [:]
     /// Rooms that were ordered and have not opened yet.
-    private var ordered: Set<String> = []
+    var ordered: Set<String> = []
 
-    private struct Room: Sendable {
+    struct Room: Sendable {
         let id: String
         var taken: Int
         var open: Bool
@@ -21,7 +21,7 @@ struct PoolMachine: Sendable {
         var expected = 0
     }
 
-    private struct Ticket: Sendable {
+    struct Ticket: Sendable {
         let order: UInt64
         let ticket: MatchTicket
         let deadlineMs: Int64?
@@ -36,7 +36,7 @@ struct PoolMachine: Sendable {
     }
 
     /// Claims are counted by each player's shard for itself, so that only both together name a ticket.
-    private struct TicketID: Hashable, Sendable {
+    struct TicketID: Hashable, Sendable {
         let player: String
         let claim: Claim
     }

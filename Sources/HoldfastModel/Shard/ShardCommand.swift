@@ -19,6 +19,20 @@ public enum ShardCommand: Sendable {
     }
 }
 
+extension ShardCommand {
+    /// The link that waits for an answer to it, and the request's id.
+    public var asker: (link: Link, id: UInt32)? {
+        switch self {
+        case .player(_, .call(let link, let id, _)), .player(_, .roomCall(let link, let id, _)),
+            .player(_, .disconnect(let link, let id)), .room(_, .call(_, _, let link, let id, _)),
+            .directory(_, .list(let link, let id, _)):
+            (link, id)
+        case .player(_, .attach(let request)): (request.link, request.id)
+        case .player, .room, .pool, .directory: nil
+        }
+    }
+}
+
 /// One WebSocket link at one gateway. Numbers are never used again while the gateway lives.
 public struct Link: Hashable, Sendable {
     public let gateway: GatewayID

@@ -1,5 +1,6 @@
 internal import HoldfastModel
 internal import HoldfastProtocol
+internal import HoldfastReplication
 internal import HoldfastTransport
 
 /// One client's WebSocket: the shell around its `ConnectionMachine`. Pinned to the loop of its socket.
@@ -35,7 +36,7 @@ actor ClientLink {
     private static let lowWater = 64 * 1024
 
     private func surroundings() -> ConnectionMachine.Surroundings {
-        .init(nowMs: socket.loop.nowMs, wallMs: node.shared.wallMs, tokens: node.shared.tokens, node: node.shared.name)
+        .init(nowMs: socket.loop.nowMs, wallMs: node.shared.wallMs, tokens: node.shared.tokens, node: node.shared.node.name)
     }
 
     // MARK: From the client
@@ -208,6 +209,15 @@ actor ClientLink {
     /// Tells the client that this node leaves.
     func drain() {
         carryOut(machine.end(.draining, "this node is leaving"))
+    }
+
+    /// The shard of the player or of its seat is lost to this link.
+    func lose(_ shard: ShardID, _ why: Host.LinksLoss) {
+    }
+
+    /// A request is not done, and never will be.
+    func refuse(_ id: UInt32) {
+        deliver(.reply(id: id, .error(ErrorReply(code: ErrorCode.serverError.rawValue, message: "not done: it failed twice")), .nowhere))
     }
 
     private func faulted(_ fault: WebSocketFault) {

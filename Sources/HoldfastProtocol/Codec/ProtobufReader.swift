@@ -34,6 +34,14 @@ struct ProtobufReader: FieldVisitor {
         end = bytes.count
     }
 
+    /// A message that stands among other bytes.
+    /// - Precondition: the range lies within them.
+    init(_ bytes: [UInt8], _ range: Range<Int>) {
+        self.bytes = bytes
+        position = range.lowerBound
+        end = range.upperBound
+    }
+
     mutating func readMessage<M: WireMessage>(_ message: inout M) throws(WireError) {
         level += 1
         while position < end {

@@ -43,6 +43,11 @@ struct ProtobufWriter: FieldVisitor {
     /// Starts a nested message whose length is not known yet; one byte is kept free for it.
     mutating func open(_ number: Int) -> Int {
         key(number, Wire.delimited)
+        return openLength()
+    }
+
+    /// Keeps the byte free for a length alone.
+    mutating func openLength() -> Int {
         bytes.append(0)
         return bytes.count
     }
@@ -168,6 +173,7 @@ struct ProtobufWriter: FieldVisitor {
 
 extension Dictionary where Key == String {
     /// In the order of the keys' bytes, so that equal maps are equal on the wire in every process.
+    @usableFromInline
     func sortedByUTF8() -> [(key: String, value: Value)] {
         if count < 2 { return Array(self) }
         return sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }

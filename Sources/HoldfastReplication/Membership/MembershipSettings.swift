@@ -4,6 +4,8 @@ public struct MembershipSettings: Hashable, Sendable {
     public var heartbeatMs: Int64 = 200
     /// A node of which nothing came for so long is silent, and one that answers nothing so young does not hear.
     public var silentMs: Int64 = 1_000
+    /// A node that is not proven dead, and of which nothing came for so long, cannot be reached by this one's links.
+    public var cutOffMs: Int64 = 3_000
     /// A tick that comes so much after it was due is this node's own stall.
     public var lateMs: Int64 = 300
     /// A plain connect is tried at a node that was not heard for so long, and again every so often.

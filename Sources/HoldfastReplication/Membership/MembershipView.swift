@@ -45,6 +45,8 @@ public struct MembershipView: Sendable, Equatable {
     public var silent: Set<NodeID>
     /// Lost for good: a newer incarnation, an operator's word, or 30 s unregistered and unheard by more than half.
     public var lost: Set<NodeID>
+    /// Not heard by this node for some seconds, whatever others say, and not proven dead.
+    public var cutOff: Set<NodeID> = []
     /// Whether this node is in touch, as of the last tick; what is told must ask `mayTell(atMs:)`.
     public var mayTell: Bool
     /// From then on this node's clock forbids it to tell anything until a later view allows it.
