@@ -48,7 +48,7 @@ extension MembershipMachine {
     /// Not heard by this node, which was on time, nor by another that has lately heard this one. Who has nobody else to
     /// ask decides alone.
     private func isSilent(_ peer: MembershipPeer, nowMs: Int64) -> Bool {
-        guard peer.isSuspect, !peer.isDead, !peer.isLost else { return false }
+        guard peer.isSuspect, !peer.isDead, !peer.isForgotten else { return false }
         var hasThird = false
         for third in peers where third.isRegistered && third.id != peer.id && !third.isDead && !third.isForgotten {
             hasThird = true

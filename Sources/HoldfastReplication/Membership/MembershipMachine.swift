@@ -200,7 +200,7 @@ public struct MembershipMachine: Sendable {
     }
 
     private mutating func sendHeartbeats(nowMs: Int64, into effects: inout [Effect]) {
-        let unheard = peers.filter { $0.isSuspect && !$0.isReplaced && !$0.isForgotten }.prefix(256).map {
+        let unheard = peers.filter { $0.isSuspect && !$0.isReplaced }.prefix(256).map {
             Heartbeat.Unheard(node: $0.id, forMs: observedMs - $0.unheardSinceObservedMs)
         }
         for peer in peers where peer.isRegistered || peer.isCounted {

@@ -34,9 +34,7 @@ public enum TransferPlan {
         }
         if let step = addition(members, able: able, standIns: standIns, view: view, mayAdd: mayAdd) { return step }
         if members.count > able.count, let extra = record.backups.last(where: { !able.contains($0) }) {
-            // A stand-in goes when the one for whom it stands has come.
-            let kept = members.filter(able.contains).count
-            if kept == able.count || members.count > able.count + 1 { return .drop(extra, isForCause: false) }
+            return .drop(extra, isForCause: false)
         }
         if let first = able.first, first != record.primary, members.contains(first) { return .handOver(to: first) }
         return .nothing
