@@ -41,6 +41,7 @@ let package = Package(
                 "HoldfastProtocol",
                 .target(name: "HoldfastTransport", condition: .when(platforms: [.linux])),
             ], swiftSettings: strict),
+        .target(name: "HoldfastSimulator", dependencies: ["HoldfastProtocol", "HoldfastModel", "HoldfastReplication", "HoldfastClient"], swiftSettings: strict),
         .executableTarget(
             name: "holdfast",
             dependencies: ["HoldfastProtocol", "HoldfastNode", "HoldfastClient", "HoldfastTransport"],
@@ -51,6 +52,10 @@ let package = Package(
             name: "HoldfastModelTests", dependencies: ["HoldfastModel", "HoldfastProtocol"], swiftSettings: strict),
         .testTarget(
             name: "HoldfastReplicationTests", dependencies: ["HoldfastReplication", "HoldfastProtocol"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastSimulatorTests",
+            dependencies: ["HoldfastSimulator", "HoldfastModel", "HoldfastClient", "HoldfastProtocol"],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastTransportTests", dependencies: ["HoldfastTransport", "HoldfastProtocol"],
