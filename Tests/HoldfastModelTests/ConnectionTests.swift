@@ -259,9 +259,9 @@ import Testing
         let world = World()
         let all = world.seated("alice", "bob")
         let old = try #require(all[1].halfOpen())
-        world.hold { $0.from == .gateway(old.gateway) }
+        world.hold { $0.from == .gateway(Int(old.gateway.loop)) }
         world.socketEnded(old)
-        all[1].gateway = (old.gateway + 1) % World.gateways
+        all[1].gateway = (Int(old.gateway.loop) + 1) % World.gateways
         all[1].resume()
         world.release()
         world.advance(ms: 5_000)

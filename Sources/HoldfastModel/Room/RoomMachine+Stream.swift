@@ -44,7 +44,10 @@ extension RoomMachine {
             }
             groups = few
         }
-        if !groups.isEmpty { context.effects.append(.broadcast(room: key.id, groups, except: except, message)) }
+        for group in groups.groups {
+            context.effects.append(
+                .deliver(group.gateway, .stream(room: key.id, links: group.links, except: except, message)))
+        }
     }
 
     private mutating func gatherListeners() -> LinkGroups {

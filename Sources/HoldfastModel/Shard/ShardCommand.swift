@@ -7,39 +7,25 @@ public enum ShardCommand: Sendable {
     case room(RoomKey, RoomCommand)
     case pool(PoolKey, PoolCommand)
     case directory(project: String, DirectoryCommand)
-    /// Nothing to do but to let deadlines fire.
-    case tick
 
-    /// Where the entity lives; nil for `tick`, which has no address of its own.
-    public var shard: ShardID? {
+    /// Where the entity lives.
+    public var shard: ShardID {
         switch self {
         case .player(let key, _): key.shard
         case .room(let key, _): key.shard
         case .pool(let key, _): ShardID(of: key)
         case .directory(let project, _): ShardID(ofDirectory: project)
-        case .tick: nil
-        }
-    }
-
-    /// Whether applying it may draw random values; the others are given none, which saves a system call for each.
-    public var drawsRandomness: Bool {
-        switch self {
-        // A waiting call may begin in any entry of its player.
-        case .player(_, .detach), .player(_, .disconnect), .player(_, .heardEnd): false
-        case .player, .pool: true
-        case .room(_, .call(_, _, _, _, .startFrameSync)): true
-        default: false
         }
     }
 }
 
 /// One WebSocket link at one gateway. Numbers are never used again while the gateway lives.
 public struct Link: Hashable, Sendable {
-    public let gateway: Int
+    public let gateway: GatewayID
     public let number: UInt64
     public let encoding: Encoding
 
-    public init(gateway: Int, number: UInt64, encoding: Encoding) {
+    public init(gateway: GatewayID, number: UInt64, encoding: Encoding) {
         self.gateway = gateway
         self.number = number
         self.encoding = encoding

@@ -1,44 +1,23 @@
 import HoldfastProtocol
 
-/// One place in a shard's log.
-public struct ShardEntry: Sendable {
-    /// Grows by one with each entry, from 1.
-    public let index: UInt64
-    /// Shard time in milliseconds; never falls.
-    public let timeMs: Int64
-    /// All zero when the command draws none.
-    public let randomness: EntryRandomness
-    public let command: ShardCommand
-
-    public init(index: UInt64, timeMs: Int64, randomness: EntryRandomness, command: ShardCommand) {
-        self.index = index
-        self.timeMs = timeMs
-        self.randomness = randomness
-        self.command = command
-    }
-}
-
 /// One shard: the players, rooms, pools and directories whose keys fall into it, as one deterministic machine. Time and
 /// randomness come with the entries, so that replicas that apply the same log are the same.
 public struct ShardMachine: Sendable {
-    private enum Entity: Hashable, Sendable {
+    enum Entity: Hashable, Sendable {
         case player(PlayerKey)
         case room(RoomKey)
         case pool(PoolKey)
     }
 
-    private let limits: SharedLimits
-    /// Wall time is shard time plus this.
-    private let wallOffsetMs: Int64
-    private var players: [PlayerKey: PlayerMachine] = [:]
-    private var rooms: [RoomKey: RoomMachine] = [:]
-    private var pools: [PoolKey: PoolMachine] = [:]
-    private var directories: [String: DirectoryMachine] = [:]
-    private var deadlines = DeadlineQueue<Entity>()
+    let limits: SharedLimits
+    var players: [PlayerKey: PlayerMachine] = [:]
+    var rooms: [RoomKey: RoomMachine] = [:]
+    var pools: [PoolKey: PoolMachine] = [:]
+    var directories: [String: DirectoryMachine] = [:]
+    var deadlines = DeadlineQueue<Entity>()
 
-    public init(limits: SharedLimits, wallOffsetMs: Int64) {
-        self.limits = limits
-        self.wallOffsetMs = wallOffsetMs
+    public init(configuration: SharedLimits) {
+        limits = configuration
     }
 
     /// When the shard must be given an entry at the latest, in shard time.
@@ -46,14 +25,8 @@ public struct ShardMachine: Sendable {
 
     public var counts: (players: Int, rooms: Int) { (players.count, rooms.count) }
 
-    /// Fires all deadlines up to the entry's time, in order, and then does what it says.
-    public mutating func apply(_ entry: ShardEntry) -> [ShardEffect] {
-        var context = EntryContext(
-            nowMs: entry.timeMs, wallMs: entry.timeMs + wallOffsetMs, index: entry.index,
-            randomness: entry.randomness, limits: limits)
-        fireDeadlines(&context)
-        switch entry.command {
-        case .tick: break
+    mutating func handle(_ command: ShardCommand, _ context: inout EntryContext) {
+        switch command {
         case .player(let key, let command): apply(command, to: key, &context)
         case .room(let key, let command): apply(command, to: key, &context)
         case .pool(let key, let command):
@@ -63,10 +36,9 @@ public struct ShardMachine: Sendable {
             directories[project, default: DirectoryMachine(project: project)].handle(command, &context)
             if directories[project]?.isIdle == true { directories[project] = nil }
         }
-        return context.effects
     }
 
-    private mutating func fireDeadlines(_ context: inout EntryContext) {
+    mutating func fireDeadlines(_ context: inout EntryContext) {
         // An entity's next deadline is later than now once it has fired, so this ends; the bound is for our own bugs.
         var rounds = 0
         while let due = deadlines.take(at: context.nowMs) {
@@ -132,13 +104,13 @@ public struct ShardMachine: Sendable {
 
     // MARK: After an entity's turn
 
-    private mutating func settle(player key: PlayerKey) {
+    mutating func settle(player key: PlayerKey) {
         guard let isIdle = players[key]?.isIdle else { return }
         if isIdle { players[key] = nil }
         deadlines.set(players[key]?.nextDeadlineMs, for: .player(key))
     }
 
-    private mutating func settle(_ after: RoomMachine.Afterwards, room key: RoomKey) {
+    mutating func settle(_ after: RoomMachine.Afterwards, room key: RoomKey) {
         switch after {
         case .unchanged: break
         case .deadline(let timeMs): deadlines.set(timeMs, for: .room(key))
@@ -148,7 +120,7 @@ public struct ShardMachine: Sendable {
         }
     }
 
-    private mutating func settle(pool key: PoolKey) {
+    mutating func settle(pool key: PoolKey) {
         guard let isIdle = pools[key]?.isIdle else { return }
         if isIdle { pools[key] = nil }
         deadlines.set(pools[key]?.nextDeadlineMs, for: .pool(key))

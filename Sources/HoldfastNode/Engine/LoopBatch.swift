@@ -11,8 +11,8 @@ enum LoopItem: Sendable {
 
 /// One message of a stream in the encodings that are in use.
 struct StreamFrames: Sendable {
-    let json: PreparedFrame?
-    let protobuf: PreparedFrame?
+    var json: PreparedFrame?
+    var protobuf: PreparedFrame?
 }
 
 /// What one loop has for another: numbered, so that a hole or a repeat cannot pass unseen.

@@ -1,14 +1,28 @@
-public import HoldfastModel
+internal import HoldfastModel
 internal import HoldfastProtocol
-public import HoldfastReplication
+internal import HoldfastReplication
 internal import HoldfastTransport
 
-extension ShardMachine: LoggedMachine {
-    public mutating func apply(
-        _ command: ShardCommand, index: UInt64, timeMs: Int64, randomness: EntryRandomness
-    ) -> [ShardEffect] {
-        apply(ShardEntry(index: index, timeMs: timeMs, randomness: randomness, command: command))
+/// A shard as the log of a node without peers sees it.
+struct LoggedShard: LoggedMachine {
+    /// What an entry is given beside its place in the log.
+    struct Given: Sendable {
+        let wallMs: Int64
+        let random: (UInt64, UInt64)
     }
+
+    var machine: ShardMachine
+
+    mutating func apply(
+        _ command: MachineStep<ShardCommand>, index: UInt64, timeMs: Int64, randomness: Given
+    ) -> [ShardEffect] {
+        var effects: [ShardEffect] = []
+        let place = EntryPlace(index: index, timeMs: timeMs, wallMs: randomness.wallMs, random: randomness.random)
+        machine.apply(command, at: place, into: &effects)
+        return effects
+    }
+
+    mutating func nextDeadlineMs() -> Int64? { machine.nextDeadlineMs() }
 }
 
 /// One loop's part of a node: the shards that are pinned to it, and the links whose sockets it carries. A thin shell:
@@ -22,7 +36,7 @@ actor NodeLoop {
     private var peers: [NodeLoop] = []
 
     /// In the order of their numbers, of which every `loopCount`th is pinned here.
-    private var shards: ContiguousArray<ShardReplica<ShardMachine>> = []
+    private var shards: ContiguousArray<ShardReplica<LoggedShard>> = []
     private var deadlines = DeadlineQueue<ShardID>()
     private var timer: LoopTimer?
     private var sweep: LoopTimer?
@@ -45,6 +59,8 @@ actor NodeLoop {
     private var sentBatches: [UInt64]
     private var receivedBatches: [UInt64]
     private var isFlushDue = false
+    /// Of the room whose items are being carried out.
+    private var encoded: (room: String, seq: UInt64, frames: StreamFrames)?
     private var generator = SystemRandomNumberGenerator()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -57,8 +73,7 @@ actor NodeLoop {
         sentBatches = Array(repeating: 0, count: shared.loopCount)
         receivedBatches = sentBatches
         for _ in stride(from: index, to: ShardID.count, by: shared.loopCount) {
-            let machine = ShardMachine(limits: shared.limits, wallOffsetMs: shared.wallOffsetMs)
-            shards.append(ShardReplica(machine: machine))
+            shards.append(ShardReplica(machine: LoggedShard(machine: ShardMachine(configuration: shared.limits))))
         }
     }
 
@@ -74,7 +89,8 @@ actor NodeLoop {
     /// Makes the owner of a new socket.
     func accept(_ socket: WebSocketConnection, _ encoding: Encoding) -> ClientLink {
         lastLink += 1
-        let link = Link(gateway: index, number: lastLink, encoding: encoding)
+        let gateway = GatewayID(incarnation: 0, loop: UInt32(index))
+        let link = Link(gateway: gateway, number: lastLink, encoding: encoding)
         let client = ClientLink(link: link, node: self, socket: socket, nowMs: loop.nowMs)
         links[part(of: link)][lastLink] = client
         shared.counters.links.add(1)
@@ -113,7 +129,7 @@ actor NodeLoop {
     /// Brings the gauges up to date.
     private func count() {
         let now = shards.reduce(into: (players: 0, rooms: 0)) { sum, shard in
-            let counts = shard.machine.counts
+            let counts = shard.machine.machine.counts
             sum.players += counts.players
             sum.rooms += counts.rooms
         }
@@ -135,9 +151,9 @@ actor NodeLoop {
     /// Takes a command for any shard.
     func submit(_ command: ShardCommand) {
         takeInbox()
-        if !isWorking, queue.isEmpty, let shard = command.shard, shared.loop(of: shard) == index {
+        if !isWorking, queue.isEmpty, shared.loop(of: command.shard) == index {
             isWorking = true
-            log(command, in: shard)
+            log(.command(command), in: command.shard, drawing: command.drawsRandomness)
             isWorking = false
         } else {
             route(command)
@@ -174,8 +190,7 @@ actor NodeLoop {
     }
 
     private func route(_ command: ShardCommand) {
-        guard let shard = command.shard else { return }
-        put(.command(command), on: shared.loop(of: shard))
+        put(.command(command), on: shared.loop(of: command.shard))
     }
 
     private func put(_ item: LoopItem, on loop: Int) {
@@ -219,7 +234,7 @@ actor NodeLoop {
     private func perform(_ item: LoopItem) {
         switch item {
         case .command(let command):
-            if let shard = command.shard { log(command, in: shard) }
+            log(.command(command), in: command.shard, drawing: command.drawsRandomness)
         case .deliver(let link, let delivery):
             client(of: link)?.assumeIsolated { $0.deliver(delivery) }
         case .stream(let room, let targets, let except, let frames):
@@ -233,30 +248,46 @@ actor NodeLoop {
 
     // MARK: Shards
 
-    private func log(_ command: ShardCommand, in shard: ShardID) {
-        let randomness =
-            command.drawsRandomness
-            ? EntryRandomness(generator.next(), generator.next()) : EntryRandomness(0, 0)
+    private func log(_ step: MachineStep<ShardCommand>, in shard: ShardID, drawing: Bool) {
+        let random = drawing ? (generator.next(), generator.next()) : (0, 0)
+        let nowMs = loop.nowMs
         let place = shard.number / shared.loopCount
-        let effects = shards[place].submit(command, nowMs: loop.nowMs, randomness: randomness)
+        let given = LoggedShard.Given(wallMs: nowMs + shared.wallOffsetMs, random: random)
+        let effects = shards[place].submit(step, nowMs: nowMs, randomness: given)
         shared.counters.entries.add()
         deadlines.set(shards[place].nextDeadlineMs(), for: shard)
         for effect in effects { carryOut(effect) }
+        encoded = nil
     }
 
     private func carryOut(_ effect: ShardEffect) {
         switch effect {
         case .command(let command): route(command)
-        case .deliver(let link, let delivery): put(.deliver(link, delivery), on: link.gateway)
-        case .broadcast(let room, let groups, let except, let message):
-            let frames = StreamFrames(
-                json: groups.usesJSON
-                    ? PreparedFrame(.text, payload: Encoding.json.encode(message.message)) : nil,
-                protobuf: groups.usesProtobuf ? PreparedFrame(.binary, payload: message.protobuf) : nil)
-            for group in groups.groups {
-                put(.stream(room: room, group.links, except: except, frames), on: group.gateway)
+        case .deliver(let gateway, .deliver(let link, let delivery)):
+            put(.deliver(link, delivery), on: Int(gateway.loop))
+        case .deliver(let gateway, .stream(let room, let links, let except, let message)):
+            put(
+                .stream(room: room, links, except: except, frames(of: message, in: room, for: links)),
+                on: Int(gateway.loop))
+        }
+    }
+
+    /// The message in the encodings that these links use; made once for all gateways, whose items follow each other.
+    private func frames(of message: StreamMessage, in room: String, for links: [Link]) -> StreamFrames {
+        let seq = message.message.seq
+        var frames = StreamFrames(json: nil, protobuf: nil)
+        if let encoded, encoded.seq == seq, encoded.room == room { frames = encoded.frames }
+        for link in links {
+            switch link.encoding {
+            case .json where frames.json == nil:
+                frames.json = PreparedFrame(.text, payload: Encoding.json.encode(message.message))
+            case .protobuf where frames.protobuf == nil:
+                frames.protobuf = PreparedFrame(.binary, payload: message.protobuf)
+            case .json, .protobuf: break
             }
         }
+        encoded = (room, seq, frames)
+        return frames
     }
 
     private func armTimer() {
@@ -269,7 +300,7 @@ actor NodeLoop {
 
     private func fireDeadlines() {
         let nowMs = loop.nowMs
-        while let due = deadlines.take(at: nowMs) { log(.tick, in: due.key) }
+        while let due = deadlines.take(at: nowMs) { log(.tick, in: due.key, drawing: false) }
         work()
         armTimer()
     }

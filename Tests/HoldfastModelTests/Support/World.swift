@@ -20,8 +20,7 @@ final class World {
 
     enum Parcel {
         case command(ShardCommand)
-        case deliver(Link, Delivery)
-        case stream([Link], except: Link?, room: String, StreamMessage)
+        case item(GatewayItem)
     }
 
     private struct Shard {
@@ -91,7 +90,8 @@ final class World {
 
     func open(_ client: Client, _ encoding: Encoding) -> Link {
         lastLink += 1
-        let link = Link(gateway: client.gateway, number: lastLink, encoding: encoding)
+        let gateway = GatewayID(incarnation: 0, loop: UInt32(client.gateway))
+        let link = Link(gateway: gateway, number: lastLink, encoding: encoding)
         let machine = ConnectionMachine(link: link, limits: limits, nowMs: nowMs)
         endpoints[link] = Endpoint(machine: machine, client: client)
         return link
@@ -152,7 +152,7 @@ final class World {
             switch output {
             case .send(let message): client.take(message, on: link)
             case .sendFrames(let id, let frames): client.take(Self.message(frames, id: id), on: link)
-            case .route(let command): send(command, from: .gateway(link.gateway))
+            case .route(let command): send(command, from: .gateway(Int(link.gateway.loop)))
             case .close(let code):
                 endpoints[link] = nil
                 client.closed(link, code)
@@ -184,8 +184,7 @@ final class World {
     // MARK: Parcels
 
     private func send(_ command: ShardCommand, from place: Place) {
-        guard let shard = command.shard else { return }
-        put(.command(command), from: place, to: .shard(shard))
+        put(.command(command), from: place, to: .shard(command.shard))
     }
 
     private func put(_ parcel: Parcel, from: Place, to: Place) {
@@ -255,9 +254,9 @@ final class World {
     private func perform(_ parcel: Parcel, at place: Place) {
         switch parcel {
         case .command(let command):
-            if case .shard(let shard) = place { log(command, in: shard) }
-        case .deliver(let link, let delivery): deliver(delivery, to: link)
-        case .stream(let links, let except, let room, let message):
+            if case .shard(let shard) = place { log(.command(command), in: shard) }
+        case .item(.deliver(let link, let delivery)): deliver(delivery, to: link)
+        case .item(.stream(let room, let links, let except, let message)):
             for link in links where link != except { stream(message, of: room, to: link) }
         }
     }
@@ -311,42 +310,35 @@ final class World {
         guard let machine = endpoints[link]?.machine, let seat = machine.seat, let player = machine.player else {
             return
         }
-        send(.room(seat.room, .pull(player: player.id, seat.claim, link)), from: .gateway(link.gateway))
+        send(.room(seat.room, .pull(player: player.id, seat.claim, link)), from: .gateway(Int(link.gateway.loop)))
     }
 
     // MARK: Shards
 
-    func log(_ command: ShardCommand, in id: ShardID) {
-        var shard = shards[id] ?? Shard(machine: ShardMachine(limits: limits, wallOffsetMs: Self.wallOffsetMs))
+    func log(_ step: MachineStep<ShardCommand>, in id: ShardID) {
+        var shard = shards[id] ?? Shard(machine: ShardMachine(configuration: limits))
         shards[id] = nil
         shard.index += 1
-        let randomness =
-            command.drawsRandomness ? EntryRandomness(random.next(), random.next()) : EntryRandomness(0, 0)
-        let effects = shard.machine.apply(
-            ShardEntry(index: shard.index, timeMs: nowMs, randomness: randomness, command: command))
+        var draws = true
+        if case .command(let command) = step { draws = command.drawsRandomness }
+        let place = EntryPlace(
+            index: shard.index, timeMs: nowMs, wallMs: wallMs, random: draws ? (random.next(), random.next()) : (0, 0))
+        var effects: [ShardEffect] = []
+        shard.machine.apply(step, at: place, into: &effects)
         deadlines.set(shard.machine.nextDeadlineMs(), for: id)
         shards[id] = shard
         for effect in effects {
             switch effect {
             case .command(let command): send(command, from: .shard(id))
-            case .deliver(let link, let delivery):
-                put(.deliver(link, delivery), from: .shard(id), to: .gateway(link.gateway))
-            case .broadcast(let room, let groups, let except, let message):
-                #expect(groups.usesJSON == groups.groups.contains { $0.links.contains { $0.encoding == .json } })
-                #expect(
-                    groups.usesProtobuf == groups.groups.contains { $0.links.contains { $0.encoding == .protobuf } })
-                for group in groups.groups {
-                    put(
-                        .stream(group.links, except: except, room: room, message), from: .shard(id),
-                        to: .gateway(group.gateway))
-                }
+            case .deliver(let gateway, let item):
+                put(.item(item), from: .shard(id), to: .gateway(Int(gateway.loop)))
             }
         }
     }
 
     /// Puts a command into a shard's log as it is, for what only other shards say.
     func tell(_ command: ShardCommand) {
-        if let shard = command.shard { log(command, in: shard) }
+        log(.command(command), in: command.shard)
     }
 
     func counts() -> (players: Int, rooms: Int) {

@@ -1,12 +1,14 @@
 public import HoldfastProtocol
 
-/// What leaves a shard. Every effect belongs to an entry of its log, and leaves when that is committed.
-public enum ShardEffect: Sendable {
-    case command(ShardCommand)
+/// What a shard has for the links of one gateway.
+public enum GatewayItem: Sendable {
     case deliver(Link, Delivery)
-    /// A message of a room's stream for many links: one for each gateway and room, whatever the number of members.
-    case broadcast(room: String, LinkGroups, except: Link?, StreamMessage)
+    /// A message of a room's stream: one for all of the gateway's links that listen, whatever their number.
+    case stream(room: String, links: [Link], except: Link?, StreamMessage)
 }
+
+/// What leaves a shard. Every effect belongs to an entry of its log, and leaves when that is committed.
+public typealias ShardEffect = MachineEffect<ShardCommand, GatewayItem>
 
 /// A shard's word to one link.
 public enum Delivery: Sendable {
@@ -95,21 +97,14 @@ public struct StoredFrames: Sendable {
 /// The links that listen to a room, by gateway.
 public struct LinkGroups: Sendable {
     public struct Group: Sendable {
-        public let gateway: Int
+        public let gateway: GatewayID
         public internal(set) var links: [Link]
     }
-    /// Which encodings are in use among them, so that no other is made.
-    public internal(set) var usesJSON = false
-    public internal(set) var usesProtobuf = false
     public internal(set) var groups: [Group] = []
 
     public var isEmpty: Bool { groups.isEmpty }
 
     mutating func add(_ link: Link) {
-        switch link.encoding {
-        case .json: usesJSON = true
-        case .protobuf: usesProtobuf = true
-        }
         if let i = groups.firstIndex(where: { $0.gateway == link.gateway }) {
             groups[i].links.append(link)
         } else {
@@ -130,21 +125,33 @@ struct EntryContext {
     let limits: SharedLimits
     var effects: [ShardEffect] = []
 
+    init(_ place: EntryPlace, limits: SharedLimits) {
+        nowMs = place.timeMs
+        wallMs = place.wallMs
+        index = place.index
+        randomness = EntryRandomness(place.random.0, place.random.1)
+        self.limits = limits
+    }
+
     mutating func send(_ command: ShardCommand) { effects.append(.command(command)) }
     mutating func deliver(_ link: Link?, _ delivery: Delivery) {
-        if let link { effects.append(.deliver(link, delivery)) }
+        if let link { effects.append(.deliver(link.gateway, .deliver(link, delivery))) }
     }
 }
 
 /// The limits, shared by all machines of a node instead of copied with each entry.
 public final class SharedLimits: Sendable {
     public let value: Limits
+    /// Which shards share a log.
+    public let layout: ShardLayout
     private let rooms: [String: Int]
 
     /// - Parameter rooms: by project key, for those whose limit of rooms is another than `roomsPerProject`.
-    public init(_ value: Limits, rooms: [String: Int] = [:]) {
+    /// - Parameter layout: which shards share a log.
+    public init(_ value: Limits, rooms: [String: Int] = [:], layout: ShardLayout = .standard) {
         self.value = value
         self.rooms = rooms
+        self.layout = layout
     }
 
     /// The most rooms that a project may have at a time.

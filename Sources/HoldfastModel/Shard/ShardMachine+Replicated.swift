@@ -1,0 +1,44 @@
+public import HoldfastProtocol
+
+extension ShardMachine: ReplicatedMachine {
+    public typealias Command = ShardCommand
+    public typealias Item = GatewayItem
+    public typealias Configuration = SharedLimits
+
+    /// Fires all deadlines up to the entry's time, in order, and then does what the step says.
+    public mutating func apply(
+        _ step: MachineStep<ShardCommand>, at place: EntryPlace, into effects: inout [ShardEffect]
+    ) {
+        var context = EntryContext(place, limits: limits)
+        // Handed in and out, so that the caller's buffer is used.
+        swap(&context.effects, &effects)
+        fireDeadlines(&context)
+        switch step {
+        case .command(let command): handle(command, &context)
+        case .tick, .epochStart, .shardLost, .gatewayLost: break
+        }
+        swap(&context.effects, &effects)
+    }
+}
+
+extension ShardCommand: ReplicatedCommand {
+    /// The others are given none, which saves a system call for each.
+    public var drawsRandomness: Bool {
+        switch self {
+        // A waiting call may begin in any entry of its player.
+        case .player(_, .detach), .player(_, .disconnect), .player(_, .heardEnd): false
+        case .player, .pool: true
+        case .room(_, .call(_, _, _, _, .startFrameSync)): true
+        case .room, .directory: false
+        }
+    }
+
+    /// Frame inputs and hash reports.
+    public var isPatient: Bool {
+        guard case .room(_, .call(_, _, _, _, let body)) = self else { return false }
+        switch body {
+        case .sendFrameInput, .reportFrameHash: return true
+        default: return false
+        }
+    }
+}

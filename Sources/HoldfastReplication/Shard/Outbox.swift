@@ -1,0 +1,62 @@
+/// What a channel has sent and its receiver has not taken yet, by number (design, rule 9): numbers begin at 1 and have
+/// no holes.
+struct Outbox<Element: Sendable>: Sendable {
+    struct Item: Sendable {
+        /// Of the log entry that it belongs to; 0 at a gateway, which has no log.
+        let index: UInt64
+        let element: Element
+    }
+
+    private var items: [Item] = []
+    /// Where the oldest stands in `items`; what is before it has been taken.
+    private var head = 0
+    /// Of the oldest.
+    private(set) var first: UInt64 = 1
+
+    init() {}
+
+    init(first: UInt64, _ items: [Item]) {
+        self.first = first
+        self.items = items
+    }
+
+    var isEmpty: Bool { head == items.count }
+    var count: Int { items.count - head }
+    /// The number of the newest; one less than `first` when there is none.
+    var last: UInt64 { first + UInt64(count) - 1 }
+    var all: ArraySlice<Item> { items[head...] }
+
+    /// - Returns: its number.
+    @discardableResult
+    mutating func append(_ element: Element, index: UInt64 = 0) -> UInt64 {
+        items.append(Item(index: index, element: element))
+        return last
+    }
+
+    /// - Returns: nil when there is none with this number (any more).
+    subscript(number: UInt64) -> Item? {
+        guard number >= first, number <= last else { return nil }
+        return items[head + Int(number - first)]
+    }
+
+    /// The items from a number on.
+    func from(_ number: UInt64) -> ArraySlice<Item> {
+        guard number <= last else { return [] }
+        return items[(head + Int(max(number, first) - first))...]
+    }
+
+    /// Forgets those up to a number.
+    mutating func take(through number: UInt64) {
+        guard number >= first, !isEmpty else { return }
+        let taken = Int(min(number, last) - first) + 1
+        head += taken
+        first += UInt64(taken)
+        if head == items.count {
+            items.removeAll(keepingCapacity: items.capacity <= 1024)
+            head = 0
+        } else if head > 64, head * 2 > items.count {
+            items.removeFirst(head)
+            head = 0
+        }
+    }
+}

@@ -1,0 +1,209 @@
+public import HoldfastProtocol
+
+/// What the replicas of a shard agree on, entry by entry: the machine, shard time, and both ends of the shard's
+/// channels (design, rules 9 and 13).
+public struct ShardState<Machine: ReplicatedMachine>: Sendable {
+    /// From and to one gateway.
+    struct GatewayChannel: Sendable {
+        /// Those of a session that is over are refused.
+        var session: UInt64
+        /// Counted as lost, and nothing came or went since; kept so that what is late is not taken for new.
+        var isLost = false
+        var accepted: UInt64 = 0
+        var outbox = Outbox<Machine.Item>()
+    }
+
+    /// From and to one other shard, or itself.
+    struct PeerChannel: Sendable {
+        var generation: UInt64
+        var accepted: UInt64 = 0
+        var outbox = Outbox<Machine.Command>()
+    }
+
+    /// Where an item of an outbox goes.
+    enum Target: Hashable, Sendable {
+        case gateway(GatewayID)
+        case shard(ShardID)
+    }
+
+    struct Release: Sendable {
+        let index: UInt64
+        let target: Target
+        let number: UInt64
+    }
+
+    public let home: ShardID
+    public let generation: UInt64
+    public internal(set) var machine: Machine
+    /// Shard time of the newest entry; nil before the first.
+    public internal(set) var timeMs: Int64?
+    /// Wall time is shard time plus this.
+    public internal(set) var wallOffsetMs: Int64 = 0
+
+    let layout: ShardLayout
+    let outboxLimit: Int
+    var gateways: [GatewayID: GatewayChannel] = [:]
+    var peers: [ShardID: PeerChannel] = [:]
+
+    /// What entries have put into outboxes and nobody has looked at yet, oldest first. Not part of the state.
+    var releases = Outbox<Release>()
+    private var effects: [MachineEffect<Machine.Command, Machine.Item>] = []
+
+    /// An empty shard, the beginning of a generation.
+    /// - Parameter outboxLimit: a gateway that leaves more than this untaken counts as lost.
+    public init(
+        home: ShardID, generation: UInt64, layout: ShardLayout, outboxLimit: Int, configuration: Machine.Configuration
+    ) {
+        self.home = home
+        self.generation = generation
+        self.layout = layout
+        self.outboxLimit = outboxLimit
+        machine = Machine(configuration: configuration)
+    }
+
+    /// Milliseconds since 1970, as clients are told.
+    public var wallMs: Int64 { (timeMs ?? 0) + wallOffsetMs }
+
+    public mutating func nextDeadlineMs() -> Int64? { machine.nextDeadlineMs() }
+
+    // MARK: Applying
+
+    /// Applies the next entry of the log.
+    public mutating func apply(_ entry: LogEntry<Machine.Command>) {
+        let timeMs = max(self.timeMs ?? entry.timeMs, entry.timeMs)
+        if case .epochStart(_, let wallMs) = entry.body, self.timeMs == nil { wallOffsetMs = wallMs - timeMs }
+        self.timeMs = timeMs
+        for receipt in entry.receipts { take(receipt) }
+        let place = EntryPlace(
+            index: entry.index, timeMs: timeMs, wallMs: timeMs + wallOffsetMs, random: entry.random)
+        switch entry.body {
+        case .epochStart: step(.epochStart, place)
+        case .tick: step(.tick, place)
+        case .command(let source, let number, let command):
+            if accept(source, number) { step(.command(command), place) }
+        case .emptied(let source, let number):
+            if accept(source, number) { step(.tick, place) }
+        case .shardLost(let shard, let generation):
+            if generation > knownGeneration(of: shard) {
+                peers[shard] = PeerChannel(generation: generation)
+                step(.shardLost(shard), place)
+            }
+        case .gatewayLost(let gateway, let session):
+            if gateways[gateway].map({ $0.session < session }) ?? true { lose(gateway, session: session, place) }
+        case .gatewayGone(let gateway):
+            if gateways.removeValue(forKey: gateway) != nil { step(.gatewayLost(gateway), place) }
+        }
+    }
+
+    private mutating func step(_ step: MachineStep<Machine.Command>, _ place: EntryPlace) {
+        var effects = self.effects
+        self.effects = []
+        machine.apply(step, at: place, into: &effects)
+        var flooded: [GatewayID] = []
+        for effect in effects {
+            switch effect {
+            case .command(let command): send(command, place.index)
+            case .deliver(let gateway, let item):
+                if !send(item, to: gateway, place.index), !flooded.contains(gateway) { flooded.append(gateway) }
+            }
+        }
+        effects.removeAll(keepingCapacity: effects.capacity <= 1024)
+        self.effects = effects
+        for gateway in flooded { lose(gateway, session: (gateways[gateway]?.session ?? 0) + 1, place) }
+    }
+
+    private mutating func send(_ command: Machine.Command, _ index: UInt64) {
+        let shard = layout.home(of: command.shard)
+        let number = peers[shard, default: PeerChannel(generation: 1)].outbox.append(command, index: index)
+        releases.append(Release(index: index, target: .shard(shard), number: number))
+    }
+
+    /// - Returns: false when the gateway leaves too much untaken.
+    private mutating func send(_ item: Machine.Item, to gateway: GatewayID, _ index: UInt64) -> Bool {
+        // A room may have something for a gateway that never said anything to its shard.
+        if gateways[gateway] == nil { gateways[gateway] = GatewayChannel(session: 1) }
+        guard let place = gateways.index(forKey: gateway) else { return true }
+        gateways.values[place].isLost = false
+        let number = gateways.values[place].outbox.append(item, index: index)
+        releases.append(Release(index: index, target: .gateway(gateway), number: number))
+        return gateways.values[place].outbox.count <= outboxLimit
+    }
+
+    private mutating func lose(_ gateway: GatewayID, session: UInt64, _ place: EntryPlace) {
+        gateways[gateway] = GatewayChannel(session: session, isLost: true)
+        step(.gatewayLost(gateway), place)
+    }
+
+    // MARK: Channels
+
+    /// - Returns: false when this is not the next one of its channel: never in a log that a primary made.
+    private mutating func accept(_ source: ChannelSource, _ number: UInt64) -> Bool {
+        switch source {
+        case .gateway(let gateway, let session):
+            if let place = gateways.index(forKey: gateway) {
+                guard gateways.values[place].session == session, gateways.values[place].accepted + 1 == number else {
+                    return false
+                }
+                gateways.values[place].accepted = number
+                gateways.values[place].isLost = false
+                return true
+            }
+            guard number == 1 else { return false }
+            gateways[gateway] = GatewayChannel(session: session, accepted: 1)
+        case .shard(let shard, let generation):
+            var peer = peers[shard] ?? PeerChannel(generation: 1)
+            guard peer.generation == generation, peer.accepted + 1 == number else { return false }
+            peer.accepted = number
+            peers[shard] = peer
+        }
+        return true
+    }
+
+    /// Forgets what its receiver has taken. Part of an entry, unless there is no other replica.
+    mutating func take(_ receipt: ChannelReceipt) {
+        switch receipt {
+        case .gateway(let gateway, let session, let through):
+            guard let place = gateways.index(forKey: gateway), gateways.values[place].session == session else { return }
+            gateways.values[place].outbox.take(through: through)
+        case .shard(let shard, let generation, let through):
+            guard let place = peers.index(forKey: shard), peers.values[place].generation == generation else { return }
+            peers.values[place].outbox.take(through: through)
+        }
+    }
+
+    func knownGeneration(of shard: ShardID) -> UInt64 { peers[shard]?.generation ?? 1 }
+
+    /// The newest number taken of a channel; nil when the source's session or generation is not the one known here.
+    func accepted(of source: ChannelSource) -> UInt64? {
+        switch source {
+        case .gateway(let gateway, let session):
+            guard let channel = gateways[gateway] else { return 0 }
+            return channel.session == session ? channel.accepted : nil
+        case .shard(let shard, let generation):
+            guard let peer = peers[shard] else { return generation == 1 ? 0 : nil }
+            return peer.generation == generation ? peer.accepted : nil
+        }
+    }
+
+    /// Looks at everything in the outboxes again, in the order in which it was put there: after a change of primary.
+    mutating func releaseAll() {
+        var all: [Release] = []
+        for (gateway, channel) in gateways.sorted(by: { $0.key < $1.key }) {
+            for (offset, item) in channel.outbox.all.enumerated() {
+                all.append(
+                    Release(
+                        index: item.index, target: .gateway(gateway), number: channel.outbox.first + UInt64(offset)))
+            }
+        }
+        for (shard, peer) in peers.sorted(by: { $0.key < $1.key }) {
+            for (offset, item) in peer.outbox.all.enumerated() {
+                all.append(
+                    Release(index: item.index, target: .shard(shard), number: peer.outbox.first + UInt64(offset)))
+            }
+        }
+        releases = Outbox()
+        // Stable: within an entry the order of each channel is that of its numbers.
+        let order = all.indices.sorted { all[$0].index != all[$1].index ? all[$0].index < all[$1].index : $0 < $1 }
+        for i in order { releases.append(all[i]) }
+    }
+}
