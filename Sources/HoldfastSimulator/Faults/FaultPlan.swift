@@ -21,6 +21,15 @@ public struct SimSetup: Hashable, Sendable {
     public init() {}
 
     public var slots: Int { nodes + spares }
+
+    public var limits: Limits {
+        var limits = Limits()
+        limits.resumeWindowMs = UInt32(resumeWindowMs)
+        limits.heartbeatMs = UInt32(heartbeatMs)
+        limits.requestTimeoutMs = UInt32(requestTimeoutMs)
+        limits.sendQueueBytes = sendQueueBytes
+        return limits
+    }
 }
 
 extension SimSetup: CustomStringConvertible {

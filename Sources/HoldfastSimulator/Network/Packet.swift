@@ -1,3 +1,4 @@
+public import HoldfastModel
 public import HoldfastProtocol
 public import HoldfastReplication
 

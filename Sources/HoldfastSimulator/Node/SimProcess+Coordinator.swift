@@ -38,8 +38,11 @@ extension SimProcess {
         guard node == nil else { return }
         node = info.id
         phase = .serving
+        var settings = ReplicationSettings()
+        settings.replicas = world.setup.replicas
+        settings.mutations = world.options.mutations
         host = SimHost(
-            node: info.id, layout: world.setup.layout, configuration: world.limits,
+            node: info.id, layout: world.setup.layout, configuration: world.limits, settings: settings,
             generator: SimRandom(seed: generator.next()))
         membership = MembershipMachine(own: info, nowMs: nowMs)
         nextSweepMs = nowMs + 100
@@ -71,6 +74,7 @@ extension SimProcess {
         nextListingMs = nowMs + Self.listingMs
         see(nodes, revision, askedAtMs: askedAtMs)
         for (number, record) in records.enumerated() { see(ShardID(number: number), record) }
+        nameMembers()
         storeRevision = max(storeRevision, revision)
         ask(.watch(after: revision))
         if isFirst { world.serves(slot) }
@@ -84,8 +88,19 @@ extension SimProcess {
 
     private func see(_ shard: ShardID, _ record: VersionedRecord?) {
         host?.recordSeen(shard, record, nowMs: nowMs, wallMs: wallMs, into: &hostEffects)
-        if let record { membership?.named(record.record.members, nowMs: nowMs, into: &memberEffects) }
+        areRecordsNew = true
         work()
+    }
+
+    /// Whom records name, as far as they were seen.
+    private func nameMembers() {
+        guard areRecordsNew, let host else { return }
+        areRecordsNew = false
+        var named: Set<NodeID> = []
+        for shard in world.homes {
+            if let record = host.route(of: shard)?.record { named.formUnion(record.members) }
+        }
+        membership?.named(named, nowMs: nowMs, into: &memberEffects)
     }
 
     func changed(_ events: [StoreEvent]) {
@@ -105,6 +120,7 @@ extension SimProcess {
                 areNodesNew = true
             }
         }
+        nameMembers()
         guard areNodesNew else { return }
         registered.sort { $0.id < $1.id }
         // What a watch brings was asked for when it was opened.
@@ -123,7 +139,9 @@ extension SimProcess {
             if !isAlive { register() }
         case .listing(let records, let nodes, let revision): listed(records, nodes, revision, askedAtMs: ask.atMs)
         case .nodes(let nodes, let revision): see(nodes, revision, askedAtMs: ask.atMs)
-        case .record(let shard, let record): see(shard, record)
+        case .record(let shard, let record):
+            see(shard, record)
+            nameMembers()
         case .swapped(let shard, let result):
             host?.swapEnded(shard, result, nowMs: nowMs, wallMs: wallMs, into: &hostEffects)
         case .watching: watchOpenedMs = ask.atMs
@@ -163,7 +181,7 @@ extension SimProcess {
     func checkDrained() {
         drainChecksMs = nowMs + 100
         guard case .leaving(let sinceMs) = phase, let host else { return }
-        let isEmpty = world.setup.layout.homes.allSatisfy { !(host.route(of: $0)?.record.lists(host.node) ?? false) }
+        let isEmpty = world.homes.allSatisfy { !(host.route(of: $0)?.record.lists(host.node) ?? false) }
         guard isEmpty || nowMs - sinceMs > 6_000 else { return }
         drainChecksMs = .max
         ask(.revoke(lease: lease))

@@ -50,6 +50,7 @@ public final class SimProcess {
     var nextKeepAliveMs: Int64 = .max
     var nextListingMs: Int64 = .max
     var isListing = false
+    var areRecordsNew = false
 
     // Client links.
     var endpoints: [SimEndpoint] = []

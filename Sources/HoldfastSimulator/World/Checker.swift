@@ -1,3 +1,6 @@
+public import HoldfastModel
+public import HoldfastReplication
+
 /// Watches over a simulation.
 public protocol Checker: AnyObject {
     /// Called after every step, with the whole world in view and what this step did (`SimWorld.step`).

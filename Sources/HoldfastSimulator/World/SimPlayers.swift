@@ -14,6 +14,18 @@ public protocol SimPlayers: AnyObject {
     var nextDeadlineMs: Int64? { get }
     /// From now on nothing goes wrong.
     func faultsEnded(nowMs: Int64, into orders: inout [ClientOrder])
+    func ended(nowMs: Int64)
+
+    // What their checks have to know of the cluster.
+
+    /// The home has begun anew, empty.
+    func shardLost(_ home: ShardID, nowMs: Int64)
+    /// A primary of the home has started.
+    func epochStarted(_ home: ShardID, nowMs: Int64)
+    /// A node, or a way to it, is not well.
+    func disturbed(endpoint: Int, nowMs: Int64)
+    /// The first thing that must not be.
+    var violation: Violation? { get }
 }
 
 /// Nobody.
@@ -27,4 +39,9 @@ public final class NoPlayers: SimPlayers {
     public func tick(nowMs: Int64, into orders: inout [ClientOrder]) {}
     public var nextDeadlineMs: Int64? { nil }
     public func faultsEnded(nowMs: Int64, into orders: inout [ClientOrder]) {}
+    public func ended(nowMs: Int64) {}
+    public func shardLost(_ home: ShardID, nowMs: Int64) {}
+    public func epochStarted(_ home: ShardID, nowMs: Int64) {}
+    public func disturbed(endpoint: Int, nowMs: Int64) {}
+    public var violation: Violation? { nil }
 }

@@ -1,4 +1,5 @@
 import HoldfastProtocol
+import HoldfastReplication
 
 extension SimWorld {
     // MARK: Processes
@@ -27,6 +28,7 @@ extension SimWorld {
     /// The process dies, or ends.
     func kill(_ slot: Int) {
         guard let process = slots[slot].process else { return }
+        counters.entries += process.host?.entries ?? 0
         trace.line(nowUs, "\(process.name) is dead")
         slots[slot].process = nil
         network.processEnded(slot)
@@ -63,6 +65,7 @@ extension SimWorld {
         step.fault = fault
         counters.faults[fault.kind.rawValue] += 1
         trace.line(nowUs, "fault: \(fault)")
+        disturb()
         if let ms = fault.lastsMs {
             activeFaults[i] = true
             agenda.add(.faultEnds(i), atUs: nowUs + Int64(ms) * 1_000)
@@ -104,6 +107,7 @@ extension SimWorld {
         let fault = plan.faults[i].fault
         step.fault = fault
         trace.line(nowUs, "over: \(fault)")
+        disturb()
         switch fault {
         case .pause(let node, _):
             let isStillPaused = plan.faults.indices.contains { other in
@@ -136,6 +140,11 @@ extension SimWorld {
         }
         players.faultsEnded(nowMs: nowMs, into: &orders)
         carryOutOrders()
+    }
+
+    /// Whose link lives and dies is not exact now, at any node that a client may be at.
+    private func disturb() {
+        for slot in slots.indices { players.disturbed(endpoint: slot, nowMs: nowMs) }
     }
 
     private func drain(_ slot: Int, backAfterMs: Int?) {

@@ -149,6 +149,9 @@ extension SimWorld {
 
     func accepted(_ link: SimLink, _ serial: Int) {
         counters.linksOpened += 1
+        if let slot = socket(link)?.slot, !isQuiet, activeFaults.contains(true) {
+            players.disturbed(endpoint: slot, nowMs: nowMs)
+        }
         sendToClient(.opened, on: link, bytes: 0, isLive: false)
     }
 

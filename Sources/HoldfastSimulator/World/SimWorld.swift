@@ -9,6 +9,8 @@ public final class SimWorld {
     public let plan: FaultPlan
     public let options: SimOptions
     public let limits: SharedLimits
+    /// All shards that have a log.
+    public let homes: [ShardID]
     public var setup: SimSetup { plan.setup }
 
     public internal(set) var nowUs: Int64 = 0
@@ -40,6 +42,8 @@ public final class SimWorld {
     var rollingSlot: Int?
     var random: SimRandom
     var isBootstrapped = false
+    /// By number of the home.
+    private var generations: [UInt64?]
 
     public init(
         seed: UInt64, plan: FaultPlan, options: SimOptions = SimOptions(), players: any SimPlayers = NoPlayers(),
@@ -50,19 +54,16 @@ public final class SimWorld {
         self.options = options
         self.players = players
         self.checkers = checkers
+        homes = plan.setup.layout.homes
         let setup = plan.setup
-        var limits = Limits()
-        limits.resumeWindowMs = UInt32(setup.resumeWindowMs)
-        limits.heartbeatMs = UInt32(setup.heartbeatMs)
-        limits.requestTimeoutMs = UInt32(setup.requestTimeoutMs)
-        limits.sendQueueBytes = setup.sendQueueBytes
-        self.limits = SharedLimits(limits, layout: setup.layout)
+        limits = SharedLimits(setup.limits, layout: setup.layout)
         trace = Trace(write: write)
         slots = (0..<setup.slots).map { SimSlot(name: "n\($0)", host: setup.hosts.isEmpty ? "" : setup.hosts[$0]) }
         network = SimNetwork(slots: setup.slots, random: SimRandom(seed: seed, stream: 2))
         front = StoreFront(
             shards: setup.layout.count, slots: setup.slots, random: SimRandom(seed: seed, stream: 3))
         random = SimRandom(seed: seed, stream: 4)
+        generations = Array(repeating: nil, count: setup.layout.count)
         activeFaults = Array(repeating: false, count: plan.faults.count)
         for slot in 0..<setup.nodes {
             agenda.add(.boot(slot: slot, serial: 0), atUs: Int64(random.below(50_000)))
@@ -111,10 +112,15 @@ public final class SimWorld {
                 report(Violation(16, "\(options.maxSteps) steps, and no end"))
             }
         }
-        nowUs = max(nowUs, min(endUs, nowUs))
+        if violation == nil {
+            nowUs = endUs
+            players.ended(nowMs: nowMs)
+            if let found = players.violation { report(found) }
+        }
         for checker in checkers where violation == nil {
             if let found = checker.atEnd(self) { report(found) }
         }
+        for slot in slots { counters.entries += slot.process?.host?.entries ?? 0 }
         counters.simulatedUs = nowUs
         counters.steps = trace.steps
         counters.swaps = front.store.swapsWon
@@ -130,6 +136,7 @@ public final class SimWorld {
         step.effects.removeAll(keepingCapacity: true)
         step.storeEvents.removeAll(keepingCapacity: true)
         perform(next.event)
+        if let found = players.violation { report(found) }
         for checker in checkers where violation == nil {
             if let found = checker.afterStep(self) { report(found) }
         }
@@ -296,6 +303,7 @@ public final class SimWorld {
             for event in changes {
                 trace.mix(event.revision)
                 trace.line(nowUs, "etcd has \(event)")
+                if case .record(let shard, let record) = event.change { recordChanged(shard, record.record) }
             }
             if !checkers.isEmpty { step.storeEvents.append(contentsOf: changes) }
             if !isBootstrapped { bootstrapIfComplete() }
@@ -303,6 +311,13 @@ public final class SimWorld {
         for parcel in front.pump(nowUs: nowUs) {
             agenda.add(.input(slot: parcel.slot, serial: parcel.serial, .watch(parcel.events)), atUs: parcel.atUs)
         }
+    }
+
+    private func recordChanged(_ shard: ShardID, _ record: ShardRecord) {
+        if let known = generations[shard.number], known < record.generation {
+            players.shardLost(shard, nowMs: nowMs)
+        }
+        generations[shard.number] = record.generation
     }
 
     /// The operator makes the records when all nodes of the beginning are there.
