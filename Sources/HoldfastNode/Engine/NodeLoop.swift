@@ -72,7 +72,7 @@ actor NodeLoop {
     /// Makes the owner of a new socket.
     func accept(_ socket: WebSocketConnection, _ encoding: Encoding) -> ClientLink {
         lastLink += 1
-        let gateway = GatewayID(incarnation: 0, loop: UInt32(index))
+        let gateway = host.gateway
         let link = Link(gateway: gateway, number: lastLink, encoding: encoding)
         let client = ClientLink(link: link, node: self, socket: socket, nowMs: loop.nowMs)
         links[part(of: link)][lastLink] = client

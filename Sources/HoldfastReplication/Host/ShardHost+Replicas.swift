@@ -9,6 +9,7 @@ extension ShardHost {
         if let known = places[i].route, known.revision >= record.revision { return }
         let before = places[i].route?.record
         places[i].route = record
+        if record.record.generation > 1 { begunAnew[shard] = record.record.generation }
         if isPinnedHere(shard) {
             if places[i].replica == nil, record.record.lists(node) { makeReplica(shard) }
             places[i].replica?.see(record, nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
@@ -45,14 +46,7 @@ extension ShardHost {
 
     /// What shards here have for one whose primary is another now.
     private mutating func resendFromShards(to shard: ShardID) {
-        for other in homes where places[other.number].isPrimary {
-            let i = other.number
-            let first = places[i].replica?.state?.firstCommand(for: shard)
-            guard let first else { continue }
-            places[i].stalls[.shard(shard)] = max(first, (places[i].taken[.shard(shard)] ?? 0) + 1)
-            places[i].nextResendMs = nowMs
-            resendStalled(other)
-        }
+        for other in homes { resendCommands(of: other, to: shard) }
     }
 
     mutating func swapEnded(_ shard: ShardID, _ result: SwapResult) {
@@ -107,9 +101,7 @@ extension ShardHost {
                 case .closed:
                     deadlines.set(nil, for: shard)
                     if places[i].isStarted { continue }
-                    places[i].untold = Outbox()
-                    places[i].taken = [:]
-                    places[i].stalls = [:]
+                    places[i].beginTelling()
                 case .stuck(let backup):
                     if view.maySwap { drop(backup, from: shard) }
                 case .alarm(let text): out.append(.alarm(shard, text))
@@ -122,17 +114,12 @@ extension ShardHost {
     /// hears of what it may have missed.
     private mutating func opened(_ shard: ShardID) {
         let i = shard.number
-        places[i].untold = Outbox()
-        places[i].taken = [:]
-        places[i].stalls = [:]
+        places[i].beginTelling()
         places[i].nextResendMs = nowMs + settings.channelResendMs
         arm(shard)
-        for other in homes {
-            if let generation = places[other.number].route?.record.generation,
-                generation > places[i].knownGeneration(of: other)
-            {
-                log(.shardLost(other, generation: generation), in: shard, isPatient: false, drawsRandomness: true)
-            }
+        for (other, generation) in begunAnew.sorted(by: { $0.key < $1.key })
+        where generation > places[i].knownGeneration(of: other) {
+            log(.shardLost(other, generation: generation), in: shard, isPatient: false, drawsRandomness: true)
         }
         dropLostGateways(of: shard)
         pump(shard)

@@ -48,6 +48,8 @@ public struct ShardHost<Machine: ReplicatedMachine>: Sendable {
     /// By number of the home.
     var places: ContiguousArray<ShardPlace<Machine>>
     var view = MembershipView()
+    /// The generations of shards that were lost once.
+    var begunAnew: [ShardID: UInt64] = [:]
     /// By incarnation: where gateways are.
     var nodes: [UInt64: NodeID] = [:]
     /// Where shards should be, by number of the home.
