@@ -183,6 +183,7 @@ extension ClientChecker {
         }
         let room = rooms[view.room].id
         if let place = known.place {
+            if rooms[place.room].isLost { return }
             violate(6, "\(content.text) was done twice: at \(place.seq) of \(rooms[place.room].id), at \(seq) of \(room)")
             return
         }

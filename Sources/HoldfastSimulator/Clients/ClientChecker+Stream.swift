@@ -225,6 +225,7 @@ extension ClientChecker {
             if info.frameSyncId <= view.lastSync || view.lastSync != 0 && info.frameSyncId != view.lastSync + 1 {
                 violate(5, "\(name(view)): frame sync \(info.frameSyncId) after \(view.lastSync)")
             }
+            if let room = info.roomInfo { look(at: room, on: view) }
             told(timeMs: info.serverTime, on: &view)
             placeEvents(on: &view)
             view.sync = info.frameSyncId

@@ -18,6 +18,8 @@ public struct ClientChecker: Sendable {
     let rememberedRequests: Int
     /// No presence deadline comes sooner after a failover.
     static let holdOffMs: Int64 = 2_500
+    /// What a slow reader has not read yet may be so old.
+    static let unreadMs: Int64 = 4_000
     static let contentsKept = 200_000
     static let roomsKept = 20_000
 
@@ -65,6 +67,11 @@ public struct ClientChecker: Sendable {
         for (number, player) in players.enumerated() { playerNumbers[player] = number }
     }
 
+    mutating func found(_ invariant: Int, _ what: String, nowMs: Int64) {
+        time(nowMs)
+        violate(invariant, what)
+    }
+
     mutating func time(_ atMs: Int64) { nowMs = max(nowMs, atMs) }
 
     mutating func violate(_ invariant: Int, _ what: String) {
@@ -97,6 +104,9 @@ public struct ClientChecker: Sendable {
             if links[index]?.isClosed == false { links[index]?.isDisturbed = true }
         }
     }
+
+    /// As `disturbed(endpoint:nowMs:)`, for one link: its client does not read, say.
+    public mutating func disturbed(_ link: SimLink) { update(link) { $0.isDisturbed = true } }
 
     // MARK: What clients do
 
