@@ -41,7 +41,10 @@ let package = Package(
                 "HoldfastProtocol",
                 .target(name: "HoldfastTransport", condition: .when(platforms: [.linux])),
             ], swiftSettings: strict),
-        .target(name: "HoldfastSimulator", dependencies: ["HoldfastProtocol", "HoldfastModel", "HoldfastReplication", "HoldfastClient"], swiftSettings: strict),
+        .target(
+            name: "HoldfastSimulator",
+            dependencies: ["HoldfastProtocol", "HoldfastModel", "HoldfastReplication", "HoldfastClient"],
+            swiftSettings: strict),
         .executableTarget(
             name: "holdfast",
             dependencies: ["HoldfastProtocol", "HoldfastNode", "HoldfastClient", "HoldfastTransport"],

@@ -274,7 +274,9 @@ import Testing
         expect([]) {
             $0.say(0, 50, ask)
             $0.cut(0)
-            $0.resume(0, Resume(resumeToken: "run-a", roomSeq: 2, roomId: "r"), Connected(room: Talk.room(["a", "b"]), roomSeq: 3))
+            $0.resume(
+                0, Resume(resumeToken: "run-a", roomSeq: 2, roomId: "r"),
+                Connected(room: Talk.room(["a", "b"]), roomSeq: 3))
             $0.say(0, 50, ask)
             $0.hear([0], 3, changed)
             $0.hear(0, .ok(Ok()), id: 50)
@@ -539,7 +541,9 @@ import Testing
             $0.connect(3, run: "run-a2", room: Talk.room(["a", "b"]), seq: 2)
             $0.nowMs += 1
             $0.cut(0)
-            $0.resume(0, Resume(resumeToken: "run-a", roomSeq: 2, roomId: "r"), Connected(room: Talk.room(["a", "b"]), roomSeq: 2))
+            $0.resume(
+                0, Resume(resumeToken: "run-a", roomSeq: 2, roomId: "r"),
+                Connected(room: Talk.room(["a", "b"]), roomSeq: 2))
         }
     }
 
@@ -563,7 +567,9 @@ import Testing
         expect([], from: talk) { $0.ask(0, match, .error(ErrorReply(code: 34))) }
         expect([14], from: talk) { $0.ask(0, match, .error(ErrorReply(code: 23))) }
         expect([], from: talk) { $0.ask(0, match, .roomJoined(RoomJoined(room: Talk.room(["a"]), roomSeq: 1))) }
-        expect([14], from: talk) { $0.ask(0, match, .roomJoined(RoomJoined(room: Talk.room(["a"], max: 2), roomSeq: 1))) }
+        expect([14], from: talk) {
+            $0.ask(0, match, .roomJoined(RoomJoined(room: Talk.room(["a"], max: 2), roomSeq: 1)))
+        }
     }
 
     @Test func inTheEndAllAreAtTheHead() {

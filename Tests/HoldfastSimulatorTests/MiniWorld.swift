@@ -85,7 +85,7 @@ final class MiniWorld {
 
     func run(ms: Int64) {
         let endMs = nowMs + ms
-        while clients.checker.violations.isEmpty {
+        while clients.checker.isClean {
             var next = min(endMs, nextTickMs)
             if let post = posts.first { next = min(next, post.atMs) }
             if let atMs = clients.nextDeadlineMs() { next = min(next, atMs) }

@@ -9,7 +9,9 @@ extension ClientChecker {
         switch body {
         case .playerOffline(let event):
             let player = number(ofPlayer: event.playerId)
-            guard let seat = attachment(of: player, before: seq, in: room), let link = links[seat.link.index] else { break }
+            guard let seat = attachment(of: player, before: seq, in: room), let link = links[seat.link.index] else {
+                break
+            }
             check(player, link, afterMs: offlineAfterMs, "offline", at: seq, in: room)
         case .playerLeft(let event):
             let player = number(ofPlayer: event.playerId)
@@ -33,7 +35,8 @@ extension ClientChecker {
         _ player: Int, _ link: CheckedLink, afterMs: Int64, _ what: String, at seq: UInt64, in room: Int
     ) {
         if !link.isClosed, !link.isDisturbed, newestLink[link.device] == link.link, !isReplaced(link) {
-            violate(12, "\(name(link)) stands, and \(players[player]) is told to be \(what) at \(seq) of \(rooms[room].id)")
+            violate(
+                12, "\(name(link)) stands, and \(players[player]) is told to be \(what) at \(seq) of \(rooms[room].id)")
             return
         }
         // When the link was dropped at the earliest.
@@ -43,7 +46,11 @@ extension ClientChecker {
             dueMs = max(dueMs, epochMs + Self.holdOffMs)
         }
         if nowMs + clockSlackMs < dueMs {
-            violate(11, "\(players[player]) is told to be \(what) at \(seq) of \(rooms[room].id); dropped at \(dropMs) at the earliest, that is due at \(dueMs)")
+            violate(
+                11,
+                "\(players[player]) is told to be \(what) at \(seq) of \(rooms[room].id); dropped at \(dropMs) at the "
+                    + "earliest, that is due at \(dueMs)"
+            )
         }
     }
 
@@ -86,7 +93,8 @@ extension ClientChecker {
 
     private mutating func atEnd(_ link: CheckedLink) {
         for (id, owed) in link.owed.sorted(by: { $0.key < $1.key }) where owed > 0 {
-            violate(6, "\(name(link)): request \(id) (\(runs[link.run].requests[id]?.asked ?? .other)) was not answered")
+            violate(
+                6, "\(name(link)): request \(id) (\(runs[link.run].requests[id]?.asked ?? .other)) was not answered")
         }
         if let room = link.awaitsEnd { violate(5, "\(name(link)): its seat in \(room) ended, and it was not told how") }
         for number in link.inputs {
@@ -101,7 +109,11 @@ extension ClientChecker {
         for (index, position) in room.positions.enumerated().dropFirst(Int(link.seq)) {
             guard position.sum != 0, position.toldMs + 1_000 < nowMs else { continue }
             if position.isFrame || position.addressees.include(link.player) == true {
-                violate(16, "\(name(link)) is at \(link.seq) of \(room.id), and \(index + 1) was told \(nowMs - position.toldMs) ms ago")
+                violate(
+                    16,
+                    "\(name(link)) is at \(link.seq) of \(room.id), and \(index + 1) was told "
+                        + "\(nowMs - position.toldMs) ms ago"
+                )
                 return
             }
         }
@@ -110,10 +122,14 @@ extension ClientChecker {
     /// What was answered as done has been told to who heard the room all the time since.
     private mutating func atEndOfContents(_ live: [CheckedLink]) {
         var missing: [(Content, CheckedContent)] = []
-        for (content, known) in contents where known.okRoom != nil && known.place == nil { missing.append((content, known)) }
+        for (content, known) in contents where known.okRoom != nil && known.place == nil {
+            missing.append((content, known))
+        }
         missing.sort { ($0.0.device, $0.0.kind.rawValue, $0.0.number) < ($1.0.device, $1.0.kind.rawValue, $1.0.number) }
         for (content, known) in missing {
-            guard let room = known.okRoom, !rooms[room].isLost, !rooms[room].isOver, known.okMs + 1_000 < nowMs else { continue }
+            guard let room = known.okRoom, !rooms[room].isLost, !rooms[room].isOver, known.okMs + 1_000 < nowMs else {
+                continue
+            }
             let witness = live.first { link in
                 guard link.room == room, link.sinceMs < known.firstMs else { return false }
                 if content.kind != .message { return true }
@@ -132,7 +148,11 @@ extension ClientChecker {
             for (index, input) in inputs[device].enumerated() {
                 guard let place = input.place else { continue }
                 if let before, before.room == place.room, before.sync == place.sync, before.frame > place.frame {
-                    violate(7, "input \(index + 1) of \(players[owners[device]])/\(device) stands in frame \(place.frame), an earlier one in \(before.frame)")
+                    violate(
+                        7,
+                        "input \(index + 1) of \(players[owners[device]])/\(device) stands in frame \(place.frame), "
+                            + "an earlier one in \(before.frame)"
+                    )
                 }
                 before = place
             }

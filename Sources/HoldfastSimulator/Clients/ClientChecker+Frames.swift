@@ -83,7 +83,10 @@ extension ClientChecker {
             if let known = position.place {
                 if known != place {
                     violate(
-                        5, "\(name(view)): position \(seq) of \(rooms[view.room].id) stands after frame \(place.frame) of \(place.sync); for others after \(known.frame) of \(known.sync)")
+                        5,
+                        "\(name(view)): position \(seq) of \(rooms[view.room].id) stands after frame \(place.frame) of "
+                            + "\(place.sync); for others after \(known.frame) of \(known.sync)"
+                    )
                 }
             } else {
                 rooms[view.room].positions[Int(seq) - 1].place = place
@@ -105,7 +108,8 @@ extension ClientChecker {
             let known = truth.frames[index].seq
             if known == 0 { truth.frames[index].seq = seq }
             if known != 0, known != seq {
-                violate(5, "\(name(view)): frame \(frame.id) of \(rooms[room].id) stands at \(seq); for others at \(known)")
+                violate(
+                    5, "\(name(view)): frame \(frame.id) of \(rooms[room].id) stands at \(seq); for others at \(known)")
             }
         }
         if truth.frames[index].sum == sum { return }
@@ -141,7 +145,9 @@ extension ClientChecker {
             violate(7, "\(what) stands in frame \(before.frame) of \(before.sync), and in frame \(frame) of \(sync)")
             return
         }
-        if sent.sync != 0, sent.sync != sync { violate(7, "\(what) is for frame sync \(sent.sync), and in one of \(sync)") }
+        if sent.sync != 0, sent.sync != sync {
+            violate(7, "\(what) is for frame sync \(sent.sync), and in one of \(sync)")
+        }
         if sent.refusals >= sent.sends { violate(7, "\(what) was refused, and stands in frame \(frame)") }
         inputs[content.device][content.number - 1].place = place
         guard isNext else { return }
@@ -184,7 +190,8 @@ extension ClientChecker {
         let room = rooms[view.room].id
         if let place = known.place {
             if rooms[place.room].isLost { return }
-            violate(6, "\(content.text) was done twice: at \(place.seq) of \(rooms[place.room].id), at \(seq) of \(room)")
+            violate(
+                6, "\(content.text) was done twice: at \(place.seq) of \(rooms[place.room].id), at \(seq) of \(room)")
             return
         }
         contents[content]?.place = (view.room, seq)
@@ -206,7 +213,10 @@ extension ClientChecker {
             rooms[room].positions[Int(seq) - 1].toldMs = nowMs
             settleMissed(seq, what: "frame \(place.frame)", room: room)
         } else if !known.isFrame || known.place != place {
-            violate(5, "\(name(view)): frame \(place.frame) stands at \(seq) of \(rooms[room].id), where others got something else")
+            violate(
+                5,
+                "\(name(view)): frame \(place.frame) stands at \(seq) of \(rooms[room].id), where others got another thing"
+            )
         }
     }
 
@@ -223,7 +233,9 @@ extension ClientChecker {
                 if let frames, let place = position.place, place.sync == view.sync, frames.contains(place.frame) {
                     continue
                 }
-                violate(5, "\(name(view)) did not get frame \(position.place?.frame ?? 0) at \(missed) of \(rooms[room].id)")
+                violate(
+                    5, "\(name(view)) did not get frame \(position.place?.frame ?? 0) at \(missed) of \(rooms[room].id)"
+                )
             } else if position.sum != 0 {
                 if position.addressees.include(view.player) == true {
                     violate(5, "\(name(view)) did not get position \(missed) of \(rooms[room].id)")
@@ -234,12 +246,12 @@ extension ClientChecker {
         }
     }
 
-    private mutating func settleMissed(_ seq: UInt64, what: String, room: Int) {
+    private mutating func settleMissed(_ seq: UInt64, what: @autoclosure () -> String, room: Int) {
         let position = rooms[room].positions[Int(seq) - 1]
         guard !position.missedBy.isEmpty else { return }
         for player in position.missedBy {
             if position.isFrame || position.addressees.include(player) == true {
-                violate(5, "\(players[player]) did not get position \(seq) of \(rooms[room].id): \(what)")
+                violate(5, "\(players[player]) did not get position \(seq) of \(rooms[room].id): \(what())")
             }
         }
         rooms[room].positions[Int(seq) - 1].missedBy = []

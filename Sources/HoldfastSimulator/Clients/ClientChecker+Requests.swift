@@ -46,7 +46,8 @@ extension ClientChecker {
         }
         // Numbers count one by one, so a gap is of inputs that were never sent.
         while list.count < index {
-            list.append(CheckedInput(id: 0, sync: 0, firstLink: view.link, isOnOneLink: false, firstMs: nowMs, sends: 0))
+            list.append(
+                CheckedInput(id: 0, sync: 0, firstLink: view.link, isOnOneLink: false, firstMs: nowMs, sends: 0))
         }
         list.append(CheckedInput(id: id, sync: input.frameSyncId, firstLink: view.link, firstMs: nowMs))
         runs[view.run].inputs[id] = content.number
@@ -85,7 +86,8 @@ extension ClientChecker {
 
     /// Whether it was this link's connect that began the run.
     private func isOf(_ run: Int, _ link: SimLink) -> Bool {
-        link.index < links.count && links[link.index].map { $0.run == run && $0.connectMs == runs[run].begunMs } ?? false
+        link.index < links.count
+            && links[link.index].map { $0.run == run && $0.connectMs == runs[run].begunMs } ?? false
     }
 
     private mutating func connected(_ connected: Connected, on view: inout CheckedLink) {
@@ -120,7 +122,8 @@ extension ClientChecker {
 
     private func newerRunToldBefore(_ atMs: Int64, than number: Int, player: Int) -> Bool {
         runs.indices.contains {
-            $0 != number && runs[$0].player == player && runs[$0].begunMs > runs[number].toldMs && runs[$0].toldMs < atMs
+            $0 != number && runs[$0].player == player && runs[$0].begunMs > runs[number].toldMs
+                && runs[$0].toldMs < atMs
         }
     }
 
@@ -222,7 +225,8 @@ extension ClientChecker {
         let isOfAll = request.outcome != nil || known.refusals >= known.sends
         if isOfAll { contents[content]?.refusals = max(known.refusals, known.sends) }
         if isOfAll, let place = known.place {
-            violate(6, "\(name(view)): \(content.text) is refused, and stands at \(place.seq) of \(rooms[place.room].id)")
+            violate(
+                6, "\(name(view)): \(content.text) is refused, and stands at \(place.seq) of \(rooms[place.room].id)")
         }
     }
 

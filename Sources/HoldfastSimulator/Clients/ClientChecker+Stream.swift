@@ -25,7 +25,9 @@ extension ClientChecker {
             view.frame = isRunning ? resume?.frameId ?? 0 : connected.snapshot?.frameId ?? 0
         } else if let resume {
             if connected.roomSeq < resume.roomSeq {
-                violate(1, "\(name(view)) had position \(resume.roomSeq) of \(info.id), which is at \(connected.roomSeq) now")
+                violate(
+                    1,
+                    "\(name(view)) had position \(resume.roomSeq) of \(info.id), which is at \(connected.roomSeq) now")
             }
             goOn(connected, resume, before, room: room, on: &view)
         }
@@ -45,7 +47,11 @@ extension ClientChecker {
             if connected.roomSeq == resume.roomSeq, before.seq == resume.roomSeq,
                 let info = connected.room, before.roster != Roster(info)
             {
-                violate(1, "\(name(view)): \(info.id) at \(resume.roomSeq) is not as it was told: \(before.roster), now \(Roster(info))")
+                violate(
+                    1,
+                    "\(name(view)): \(info.id) at \(resume.roomSeq) is not as it was told: \(before.roster), now "
+                        + "\(Roster(info))"
+                )
             }
             view.base = before.base
             view.sinceMs = before.sinceMs
@@ -105,7 +111,9 @@ extension ClientChecker {
         let isPlayer = info.players.contains { $0.id == players[view.player] }
         var spectates = false
         if case .join(let asked) = request.asked { spectates = asked }
-        if isPlayer == spectates { violate(8, "\(name(view)): joined \(info.id), and stands in it otherwise than asked") }
+        if isPlayer == spectates {
+            violate(8, "\(name(view)): joined \(info.id), and stands in it otherwise than asked")
+        }
         if let wanted = request.wanted {
             let fits =
                 info.maxPlayerCount == wanted.maxPlayerCount && info.type == wanted.type
@@ -131,7 +139,9 @@ extension ClientChecker {
     }
 
     private mutating func look(at info: RoomInfo, on view: CheckedLink) {
-        if let fault = Roster(info).fault() { violate(fault.invariant, "\(name(view)) is told of \(info.id): \(fault.what)") }
+        if let fault = Roster(info).fault() {
+            violate(fault.invariant, "\(name(view)) is told of \(info.id): \(fault.what)")
+        }
         if info.spectatorCount > info.maxSpectatorCount {
             violate(8, "\(name(view)) is told of \(info.id): \(info.spectatorCount) spectators")
         }
@@ -143,7 +153,9 @@ extension ClientChecker {
         let others = rooms[view.room].attachments[view.player] ?? []
         for other in others where other.link != view.link && other.seq < seq {
             guard let old = links[other.link.index], old.room == view.room, old.seq > seq else { continue }
-            violate(12, "\(name(old)) was told position \(old.seq) of \(rooms[view.room].id), and a newer link began at \(seq)")
+            violate(
+                12,
+                "\(name(old)) was told position \(old.seq) of \(rooms[view.room].id), and a newer link began at \(seq)")
         }
         rooms[view.room].attach(
             view.player, .init(link: view.link, seq: seq, connectMs: view.connectMs))
@@ -155,7 +167,10 @@ extension ClientChecker {
             let own = list.first(where: { $0.link == view.link })
         else { return }
         for other in list where other.seq > own.seq && seq > other.seq {
-            violate(12, "\(name(view)) was told position \(seq), and link \(other.link.number) hears the room since \(other.seq)")
+            violate(
+                12,
+                "\(name(view)) was told position \(seq), and link \(other.link.number) hears it since \(other.seq)"
+            )
             return
         }
     }
@@ -166,7 +181,9 @@ extension ClientChecker {
         switch body {
         case .serviceError(let error):
             if view.room >= 0, error.code == ErrorCode.serverError.rawValue {
-                if !rooms[view.room].isLost { violate(4, "\(name(view)) is told that \(rooms[view.room].id) is lost, which is not so") }
+                if !rooms[view.room].isLost {
+                    violate(4, "\(name(view)) is told that \(rooms[view.room].id) is lost, which is not so")
+                }
                 view.leaveRoom()
             }
             view.awaitsEnd = nil
@@ -207,7 +224,10 @@ extension ClientChecker {
         view.seq = seq
         let addressees = self.addressees(of: body, in: view.room)
         if addressees.include(view.player) == false {
-            violate(5, "\(name(view)) is told position \(seq) of \(rooms[view.room].id), which is not for it: \(kind(of: body))")
+            violate(
+                5,
+                "\(name(view)) is told position \(seq) of \(rooms[view.room].id), not meant for it: \(kind(of: body))"
+            )
         }
         record(body, seq: seq, addressees, on: view)
         if let content = Content(of: body) { checkReplyFirst(content, on: view) }
@@ -221,7 +241,9 @@ extension ClientChecker {
     private mutating func follow(_ body: ServerMessage.Body, on view: inout CheckedLink) {
         switch body {
         case .frameSyncStarted(let info):
-            if view.sync != 0 { violate(5, "\(name(view)): frame sync \(info.frameSyncId) starts while \(view.sync) runs") }
+            if view.sync != 0 {
+                violate(5, "\(name(view)): frame sync \(info.frameSyncId) starts while \(view.sync) runs")
+            }
             if info.frameSyncId <= view.lastSync || view.lastSync != 0 && info.frameSyncId != view.lastSync + 1 {
                 violate(5, "\(name(view)): frame sync \(info.frameSyncId) after \(view.lastSync)")
             }
@@ -254,10 +276,10 @@ extension ClientChecker {
     }
 
     /// False: it does not stand behind what was told.
-    mutating func advance(to seq: UInt64, _ what: String, on view: inout CheckedLink) -> Bool {
+    mutating func advance(to seq: UInt64, _ what: @autoclosure () -> String, on view: inout CheckedLink) -> Bool {
         checkNewest(seq, on: view)
         if seq > view.seq { return true }
-        violate(5, "\(name(view)): \(what) has position \(seq) of \(rooms[view.room].id) after \(view.seq)")
+        violate(5, "\(name(view)): \(what()) has position \(seq) of \(rooms[view.room].id) after \(view.seq)")
         return false
     }
 

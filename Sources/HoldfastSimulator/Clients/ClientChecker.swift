@@ -10,6 +10,8 @@ public struct ClientChecker: Sendable {
     /// What was found, oldest first; not more than `violationsKept`.
     public private(set) var violations: [Violation] = []
     public static let violationsKept = 20
+    /// Cheaper to ask than `violations`.
+    public var isClean: Bool { violations.isEmpty }
 
     /// How far a node's clock may be from the world's over the length of a window.
     public var clockSlackMs: Int64 = 150

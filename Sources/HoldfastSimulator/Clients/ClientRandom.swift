@@ -15,7 +15,9 @@ public struct ClientRandom: RandomNumberGenerator, Sendable {
     /// 0 ..< bound.
     mutating func below(_ bound: Int) -> Int { bound <= 1 ? 0 : Int(next() % UInt64(bound)) }
 
-    public mutating func between(_ low: Int64, _ high: Int64) -> Int64 { low + Int64(next() % UInt64(max(1, high - low + 1))) }
+    public mutating func between(_ low: Int64, _ high: Int64) -> Int64 {
+        low + Int64(next() % UInt64(max(1, high - low + 1)))
+    }
 
     /// True so many times in a thousand.
     mutating func chance(_ permille: Int) -> Bool { below(1_000) < permille }

@@ -187,7 +187,9 @@ struct Roster: Equatable, Sendable {
     private func fault(ofHandingOnFrom before: Roster) -> (invariant: Int, what: String)? {
         guard !seats.isEmpty else { return nil }
         let stays = seats.contains { $0.player == before.owner && $0.isOnline }
-        if stays, owner != before.owner { return (9, "\(owner) owns the room instead of \(before.owner), who is online") }
+        if stays, owner != before.owner {
+            return (9, "\(owner) owns the room instead of \(before.owner), who is online")
+        }
         if !stays, let next = seats.first(where: \.isOnline), owner != next.player {
             return (9, "\(owner) owns the room, and \(next.player) sits longest of those online")
         }

@@ -94,7 +94,9 @@ extension SimClient {
             guard !rooms.isEmpty else { return nil }
             return .joinRoom(JoinRoom(roomId: rooms[random.below(rooms.count)], asSpectator: random.chance(200)))
         case 17: return .leaveRoom(LeaveRoom())
-        case 18: return .getRoomList(GetRoomList(roomType: "", limit: UInt32(random.below(4)), toSpectate: random.chance(300)))
+        case 18:
+            return .getRoomList(
+                GetRoomList(roomType: "", limit: UInt32(random.below(4)), toSpectate: random.chance(300)))
         default: return nil
         }
     }
@@ -138,14 +140,18 @@ extension SimClient {
         case 38...55 where mayDecide && machine.frameSync == nil: return .startFrameSync(StartFrameSync())
         case 56...58: return .transferRoomOwner(TransferRoomOwner(playerId: other(in: room)))
         case 59...60:
-            return .kickRoomPlayer(KickRoomPlayer(playerId: random.chance(700) ? other(in: room) : players[random.below(players.count)], ban: random.chance(200)))
+            return .kickRoomPlayer(
+                KickRoomPlayer(
+                    playerId: random.chance(700) ? other(in: room) : players[random.below(players.count)],
+                    ban: random.chance(200)))
         case 61 where mayDecide: return .dismissRoom(DismissRoom())
         case 62...65: return seatCall == nil ? .leaveRoom(LeaveRoom()) : nil
         case 66: return .joinRoom(JoinRoom(roomId: room.id))
         case 67: return .getRoomList(GetRoomList())
         case 68...71 where machine.lastFrameId > 0:
             let last = machine.lastFrameId
-            return .getFrames(GetFrames(first: 1 + UInt32(random.below(Int(last))), last: last + UInt32(random.below(3))))
+            return .getFrames(
+                GetFrames(first: 1 + UInt32(random.below(Int(last))), last: last + UInt32(random.below(3))))
         default: return nil
         }
     }
@@ -165,7 +171,9 @@ extension SimClient {
 
     /// What a frame makes a player do.
     mutating func frameCalls(_ frame: UInt32) -> [ClientMessage.Body] {
-        guard let room = machine.room, let sync = machine.frameSync, mode == .playing, machine.isOnline else { return [] }
+        guard let room = machine.room, let sync = machine.frameSync, mode == .playing, machine.isOnline else {
+            return []
+        }
         var calls: [ClientMessage.Body] = []
         let isPlayer = room.players.contains { $0.id == player }
         if room.ownerId == player, frame >= framesWanted, frame % 3 == 0 { return [.stopFrameSync(StopFrameSync())] }

@@ -110,7 +110,8 @@ struct SimClient: Sendable {
         case .disconnected:
             forgetRun()
             mode = .idle(untilMs: nowMs + (isQuiet ? 300 : random.between(200, isSecond ? 12_000 : 3_000)))
-        case .frameSyncStarted: framesWanted = UInt32(random.between(Int64(settings.leastFrames), Int64(settings.mostFrames)))
+        case .frameSyncStarted:
+            framesWanted = UInt32(random.between(Int64(settings.leastFrames), Int64(settings.mostFrames)))
         case .frame(let frame, let isCatchUp):
             if !isCatchUp, !isQuiet { return frameCalls(frame.id) }
         default: break
