@@ -35,12 +35,12 @@ struct Walk {
     let clients: [Client]
     var random: SeededRandom
     private var steps: [String] = []
-    private var hasFailed = false
+    private(set) var hasFailed = false
     private var inputs = 0
 
-    init(seed: UInt64, shuffled: Bool) {
+    init(seed: UInt64, shuffled: Bool, layout: ShardLayout = .standard) {
         self.seed = seed
-        world = World(seed: seed, shuffled: shuffled) { limits in
+        world = World(seed: seed, shuffled: shuffled, layout: layout) { limits in
             // Windows short enough to end within a walk.
             limits.resumeWindowMs = 6_000
             limits.nobodyOnlineMs = 4_000

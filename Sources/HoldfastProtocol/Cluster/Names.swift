@@ -76,24 +76,3 @@ public struct GatewayID: Hashable, Comparable, Sendable {
         a.incarnation != b.incarnation ? a.incarnation < b.incarnation : a.loop < b.loop
     }
 }
-
-extension ShardID: StateCodable {
-    public func encode(into writer: inout StateWriter) { writer.put(number) }
-
-    public init(from reader: inout StateReader) throws(StateError) {
-        number = try reader.int()
-        guard number < Self.count else { throw StateError("no such shard: \(number)") }
-    }
-}
-
-extension GatewayID: StateCodable {
-    public func encode(into writer: inout StateWriter) {
-        writer.put(incarnation)
-        writer.put(loop)
-    }
-
-    public init(from reader: inout StateReader) throws(StateError) {
-        incarnation = try reader.number()
-        loop = try reader.uint32()
-    }
-}

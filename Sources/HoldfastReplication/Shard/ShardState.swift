@@ -185,6 +185,58 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
         }
     }
 
+    /// The channels to this shard, in a set order.
+    var sources: [ChannelSource] {
+        gateways.sorted { $0.key < $1.key }.map { .gateway($0.key, session: $0.value.session) }
+            + peers.sorted { $0.key < $1.key }.map { .shard($0.key, generation: $0.value.generation) }
+    }
+
+    // MARK: Outboxes
+
+    /// Items for a gateway by number, as far as they are not taken, and the number of the first of them.
+    func items(
+        for gateway: GatewayID, from first: UInt64, through last: UInt64
+    ) -> (first: UInt64, [Machine.Item])? {
+        guard let outbox = gateways[gateway]?.outbox else { return nil }
+        let start = max(first, outbox.first)
+        guard start <= min(last, outbox.last) else { return nil }
+        return (start, outbox.from(start).prefix(Int(last - start) + 1).map(\.element))
+    }
+
+    /// Commands for another shard, likewise.
+    func commands(
+        for shard: ShardID, from first: UInt64, through last: UInt64
+    ) -> (first: UInt64, [Machine.Command?])? {
+        guard let outbox = peers[shard]?.outbox else { return nil }
+        let start = max(first, outbox.first)
+        guard start <= min(last, outbox.last) else { return nil }
+        return (start, outbox.from(start).prefix(Int(last - start) + 1).map(\.element))
+    }
+
+    /// The number of the oldest command for another shard; nil when there is none.
+    func firstCommand(for shard: ShardID) -> UInt64? {
+        guard let outbox = peers[shard]?.outbox, !outbox.isEmpty else { return nil }
+        return outbox.first
+    }
+
+    /// In a set order.
+    var knownGateways: [(gateway: GatewayID, session: UInt64, isLost: Bool)] {
+        gateways.sorted { $0.key < $1.key }.map { ($0.key, $0.value.session, $0.value.isLost) }
+    }
+
+    /// The channels with something in them that may leave, in a set order, and the numbers of the first and the last.
+    func backlog(committed: UInt64) -> [(target: Target, first: UInt64, last: UInt64)] {
+        var found: [(target: Target, first: UInt64, last: UInt64)] = []
+        func look<Element>(_ target: Target, _ outbox: Outbox<Element>) {
+            guard !outbox.isEmpty else { return }
+            let due = outbox.all.prefix { $0.index <= committed }.count
+            if due > 0 { found.append((target, outbox.first, outbox.first + UInt64(due) - 1)) }
+        }
+        for (gateway, channel) in gateways.sorted(by: { $0.key < $1.key }) { look(.gateway(gateway), channel.outbox) }
+        for (shard, peer) in peers.sorted(by: { $0.key < $1.key }) { look(.shard(shard), peer.outbox) }
+        return found
+    }
+
     /// Looks at everything in the outboxes again, in the order in which it was put there: after a change of primary.
     mutating func releaseAll() {
         var all: [Release] = []

@@ -49,6 +49,18 @@ final class World {
     private var nextGatewayTickMs: Int64
     private(set) var clients: [Client] = []
 
+    /// Sees what goes on its way, and may put something else in its place.
+    var onParcel: (Parcel) -> Parcel = { $0 }
+    /// Sees what was applied, and may put another machine in place of the one that did.
+    var onApplied: (Applied, inout ShardMachine) -> Void = { _, _ in }
+
+    struct Applied {
+        let shard: ShardID
+        let step: MachineStep<ShardCommand>
+        let place: EntryPlace
+        let effects: [ShardEffect]
+    }
+
     /// One link's end at a gateway.
     private struct Endpoint {
         var machine: ConnectionMachine
@@ -59,7 +71,7 @@ final class World {
     /// - Parameter budgets: without them a test may make as many calls in no time as it likes.
     init(
         seed: UInt64 = 1, shuffled: Bool = false, budgets: Bool = false, rooms: [String: Int] = [:],
-        _ change: (inout Limits) -> Void = { _ in }
+        layout: ShardLayout = .standard, _ change: (inout Limits) -> Void = { _ in }
     ) {
         var limits = Limits()
         if !budgets {
@@ -71,7 +83,7 @@ final class World {
             limits.hashReportsPerFrame = 1_000_000
         }
         change(&limits)
-        self.limits = SharedLimits(limits, rooms: rooms)
+        self.limits = SharedLimits(limits, rooms: rooms, layout: layout)
         random = SeededRandom(seed: seed)
         isShuffled = shuffled
         nextGatewayTickMs = nowMs + 100
@@ -184,11 +196,11 @@ final class World {
     // MARK: Parcels
 
     private func send(_ command: ShardCommand, from place: Place) {
-        put(.command(command), from: place, to: .shard(command.shard))
+        put(.command(command), from: place, to: .shard(limits.layout.home(of: command.shard)))
     }
 
     private func put(_ parcel: Parcel, from: Place, to: Place) {
-        pending.append((Way(from: from, to: to), parcel))
+        pending.append((Way(from: from, to: to), onParcel(parcel)))
     }
 
     var isQuiet: Bool { head == pending.count }
@@ -267,8 +279,8 @@ final class World {
     }
 
     private func mayPass(_ word: RoomOrder<StreamMessage>.Word, _ link: Link) -> Bool {
-        let seat = endpoints[link]?.machine.seat
-        switch endpoints[link]?.order.judge(word, seat: seat) {
+        guard let machine = endpoints[link]?.machine else { return false }
+        switch endpoints[link]?.order.judge(word, seat: machine.seat, ended: machine.endedClaims) {
         case .pass: return true
         case .hold, .drop, nil: return false
         case .giveUp:
@@ -285,7 +297,10 @@ final class World {
         }
         let around = surroundings
         step(link) { $0.deliver(delivery, budgets: &$1, around) }
-        guard case .unseated = delivery else { return }
+        switch delivery {
+        case .unseated, .seatLost: break
+        default: return
+        }
         for word in endpoints[link]?.order.release() ?? [] {
             switch word {
             case .delivery(let delivery): deliver(delivery, to: link)
@@ -325,6 +340,7 @@ final class World {
             index: shard.index, timeMs: nowMs, wallMs: wallMs, random: draws ? (random.next(), random.next()) : (0, 0))
         var effects: [ShardEffect] = []
         shard.machine.apply(step, at: place, into: &effects)
+        onApplied(Applied(shard: id, step: step, place: place, effects: effects), &shard.machine)
         deadlines.set(shard.machine.nextDeadlineMs(), for: id)
         shards[id] = shard
         for effect in effects {
@@ -338,7 +354,12 @@ final class World {
 
     /// Puts a command into a shard's log as it is, for what only other shards say.
     func tell(_ command: ShardCommand) {
-        log(.command(command), in: command.shard)
+        log(.command(command), in: limits.layout.home(of: command.shard))
+    }
+
+    /// The shards that hold anything.
+    func machines() -> [(shard: ShardID, machine: ShardMachine)] {
+        shards.sorted { $0.key < $1.key }.map { ($0.key, $0.value.machine) }
     }
 
     func counts() -> (players: Int, rooms: Int) {
@@ -392,7 +413,7 @@ final class World {
 
     func room(_ id: String, project: String = "acme") -> RoomMachine? {
         let key = RoomKey(project: project, id: id)
-        return inside(key.shard, "rooms", [RoomKey: RoomMachine].self)?[key]
+        return inside(limits.layout.home(of: key.shard), "rooms", [RoomKey: RoomMachine].self)?[key]
     }
 
     func rooms() -> [RoomMachine] {
@@ -402,7 +423,7 @@ final class World {
 
     func player(_ id: String, project: String = "acme") -> PlayerMachine? {
         let key = PlayerKey(project: project, id: id)
-        return inside(key.shard, "players", [PlayerKey: PlayerMachine].self)?[key]
+        return inside(limits.layout.home(of: key.shard), "players", [PlayerKey: PlayerMachine].self)?[key]
     }
 
     func pools() -> [PoolMachine] {
