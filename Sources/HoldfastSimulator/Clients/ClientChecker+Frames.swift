@@ -84,7 +84,8 @@ extension ClientChecker {
                 if known != place {
                     violate(
                         5,
-                        "\(name(view)): position \(seq) of \(rooms[view.room].id) stands after frame \(place.frame) of \(place.sync); for others after \(known.frame) of \(known.sync)"
+                        "\(name(view)): position \(seq) of \(rooms[view.room].id) stands after frame \(place.frame) of "
+                            + "\(place.sync); for others after \(known.frame) of \(known.sync)"
                     )
                 }
             } else {
@@ -188,6 +189,7 @@ extension ClientChecker {
         }
         let room = rooms[view.room].id
         if let place = known.place {
+            if rooms[place.room].isLost { return }
             violate(
                 6, "\(content.text) was done twice: at \(place.seq) of \(rooms[place.room].id), at \(seq) of \(room)")
             return
@@ -213,7 +215,7 @@ extension ClientChecker {
         } else if !known.isFrame || known.place != place {
             violate(
                 5,
-                "\(name(view)): frame \(place.frame) stands at \(seq) of \(rooms[room].id), where others got something else"
+                "\(name(view)): frame \(place.frame) stands at \(seq) of \(rooms[room].id), where others got another thing"
             )
         }
     }
@@ -244,12 +246,12 @@ extension ClientChecker {
         }
     }
 
-    private mutating func settleMissed(_ seq: UInt64, what: String, room: Int) {
+    private mutating func settleMissed(_ seq: UInt64, what: @autoclosure () -> String, room: Int) {
         let position = rooms[room].positions[Int(seq) - 1]
         guard !position.missedBy.isEmpty else { return }
         for player in position.missedBy {
             if position.isFrame || position.addressees.include(player) == true {
-                violate(5, "\(players[player]) did not get position \(seq) of \(rooms[room].id): \(what)")
+                violate(5, "\(players[player]) did not get position \(seq) of \(rooms[room].id): \(what())")
             }
         }
         rooms[room].positions[Int(seq) - 1].missedBy = []
