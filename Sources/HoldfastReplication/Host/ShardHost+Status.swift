@@ -43,10 +43,10 @@ extension ShardHost {
             case .primary: .primary
             }
         return ReplicaStatus(
-            role: kind, generation: places[i].generation, epoch: places[i].replica?.epoch ?? 0,
-            record: places[i].replica?.record, isStarted: places[i].isStarted, isOpen: places[i].isOpen,
-            mayTell: places[i].mayTell, last: places[i].replica?.last ?? 0, hash: places[i].replica?.hash ?? 0,
-            committed: places[i].committed, learner: places[i].replica?.learner)
+            role: kind, generation: places[i].facts.generation, epoch: places[i].replica?.epoch ?? 0,
+            record: places[i].replica?.record, isStarted: places[i].facts.isStarted, isOpen: places[i].facts.isOpen,
+            mayTell: places[i].facts.mayTell, last: places[i].replica?.last ?? 0, hash: places[i].replica?.hash ?? 0,
+            committed: places[i].facts.committed, learner: places[i].replica?.learner)
     }
 
     /// What this node saw of the cluster last.
