@@ -53,8 +53,9 @@ public enum ChannelRefusal: Hashable, Sendable {
 /// Everything that goes between nodes for shards and gateways.
 public enum PeerMessage<Command: Sendable, Item: Sendable>: Sendable {
     case replica(ShardID, generation: UInt64, epoch: UInt64, ReplicaMessage)
-    /// Commands with the numbers `first`… . `generation` is the receiver's, as the sender knows it.
-    case commands(to: ShardID, generation: UInt64, from: ChannelSource, first: UInt64, [Command])
+    /// Commands with the numbers `first`… ; nil: one that primaries died of, and that must not be done. `generation` is
+    /// the receiver's, as the sender knows it.
+    case commands(to: ShardID, generation: UInt64, from: ChannelSource, first: UInt64, [Command?])
     /// Commands up to `number` are taken and committed.
     case commandsTaken(by: ShardID, generation: UInt64, from: ChannelSource, through: UInt64)
     case commandsRefused(by: ShardID, from: ChannelSource, ChannelRefusal)

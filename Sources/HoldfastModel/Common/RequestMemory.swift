@@ -11,9 +11,9 @@ public struct RequestMemory: Sendable, Equatable {
         case joined(Claim)
     }
 
-    private(set) var executed: [(id: UInt32, outcome: Outcome)] = []
+    var executed: [(id: UInt32, outcome: Outcome)] = []
     /// Whether any outcome has been forgotten.
-    private(set) var isForgetful = false
+    var isForgetful = false
 
     public static func == (a: RequestMemory, b: RequestMemory) -> Bool {
         a.isForgetful == b.isForgetful && a.executed.count == b.executed.count
@@ -49,6 +49,8 @@ public struct RequestMemory: Sendable, Equatable {
     }
 
     var ids: [UInt32] { executed.map(\.id) }
+
+    func ids(of outcome: Outcome) -> [UInt32] { executed.filter { $0.outcome == outcome }.map(\.id) }
 
     /// The reply that an outcome is told by; nil for `joined`.
     static func reply(_ outcome: Outcome) -> ServerMessage.Body? {

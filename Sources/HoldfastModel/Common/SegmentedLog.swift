@@ -15,6 +15,15 @@ struct SegmentedLog<Element: Sendable>: Sendable {
     var first: Element? { isEmpty ? nil : self[startIndex] }
     var last: Element? { isEmpty ? nil : self[endIndex - 1] }
 
+    init() {}
+
+    /// An empty one whose first element will stand at this position.
+    init(startIndex: Int) {
+        base = startIndex
+        self.startIndex = startIndex
+        endIndex = startIndex
+    }
+
     /// - Precondition: `startIndex <= position < endIndex`.
     subscript(position: Int) -> Element {
         let offset = position - base

@@ -1,10 +1,10 @@
 /// A token bucket that holds one second's worth and starts full, as GCRA (ITU-T I.371, the virtual scheduling form):
 /// whole nanoseconds instead of a fraction that drifts, so `retryAfterMs` is exact.
 public struct TokenBucket: Equatable, Sendable {
-    private let intervalNs: Int64
-    private let toleranceNs: Int64
+    let intervalNs: Int64
+    let toleranceNs: Int64
     /// When the bucket will be full again.
-    private var fullAtNs: Int64 = .min / 2
+    var fullAtNs: Int64 = .min / 2
 
     /// - Parameter perSecond: tokens that come back in a second, and the most that it holds (at least one).
     public init(perSecond: Double) {

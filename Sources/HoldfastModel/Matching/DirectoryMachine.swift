@@ -4,7 +4,7 @@ import HoldfastProtocol
 struct DirectoryMachine: Sendable {
     let project: String
     /// All rooms, hidden ones too; nil until the room has told of itself.
-    private var rooms: [String: RoomListing?] = [:]
+    var rooms: [String: RoomListing?] = [:]
     private var indices: [IndexKey: RoomIndex] = [:]
 
     private struct IndexKey: Hashable, Sendable {
@@ -48,7 +48,14 @@ struct DirectoryMachine: Sendable {
         }
     }
 
-    private mutating func reindex(_ old: RoomListing?, _ new: RoomListing?) {
+    /// Forgets the rooms that lived there.
+    mutating func shardLost(_ home: ShardID, _ context: EntryContext) {
+        let layout = context.limits.layout
+        let lost = rooms.keys.filter { layout.home(of: RoomKey(project: project, id: $0).shard) == home }
+        for room in lost { update(room, nil) }
+    }
+
+    mutating func reindex(_ old: RoomListing?, _ new: RoomListing?) {
         for toSpectate in [false, true] {
             for type in Set([old?.summary.type, new?.summary.type, ""].compactMap { $0 }.map(ExactText.init)) {
                 let key = IndexKey(type: type, toSpectate: toSpectate)

@@ -4,15 +4,15 @@ import HoldfastProtocol
 /// goes; whether the seat is really free, the room decides, and then the caller comes back and the search goes on.
 struct PoolMachine: Sendable {
     let key: PoolKey
-    private var rooms: [String: Room] = [:]
+    var rooms: [String: Room] = [:]
     /// In the order in which they came.
-    private var queue: [Ticket] = []
+    var queue: [Ticket] = []
     /// Tickets on their way into a room.
-    private var placing: [TicketID: Ticket] = [:]
+    var placing: [TicketID: Ticket] = [:]
     /// Rooms that were ordered and have not opened yet.
-    private var ordered: Set<String> = []
+    var ordered: Set<String> = []
 
-    private struct Room: Sendable {
+    struct Room: Sendable {
         let id: String
         var taken: Int
         var open: Bool
@@ -21,7 +21,7 @@ struct PoolMachine: Sendable {
         var expected = 0
     }
 
-    private struct Ticket: Sendable {
+    struct Ticket: Sendable {
         let order: UInt64
         let ticket: MatchTicket
         let deadlineMs: Int64?
@@ -36,7 +36,7 @@ struct PoolMachine: Sendable {
     }
 
     /// Claims are counted by each player's shard for itself, so that only both together name a ticket.
-    private struct TicketID: Hashable, Sendable {
+    struct TicketID: Hashable, Sendable {
         let player: String
         let claim: Claim
     }
@@ -134,6 +134,50 @@ struct PoolMachine: Sendable {
         }
         let i = queue.firstIndex { $0.order > ticket.order } ?? queue.endIndex
         queue.insert(ticket, at: i)
+    }
+
+    // MARK: Losses
+
+    /// Forgets the rooms and callers that lived there, and has rooms ordered again that a directory may not have passed
+    /// on.
+    mutating func shardLost(_ home: ShardID, _ context: inout EntryContext) {
+        let layout = context.limits.layout
+        queue.removeAll { layout.home(of: $0.player.shard) == home }
+        for ticket in placing.values where layout.home(of: ticket.player.shard) == home {
+            placing[ticket.id] = nil
+            rooms[ticket.room]?.expected -= 1
+        }
+        func isLost(_ room: String) -> Bool {
+            layout.home(of: RoomKey(project: key.project, id: room).shard) == home
+        }
+        for room in rooms.keys where isLost(room) { rooms[room] = nil }
+        ordered = ordered.filter { !isLost($0) }
+        let underway = placing.values.sorted { $0.order < $1.order }
+        for ticket in underway where isLost(ticket.room) {
+            // The player may have been told of its seat there, so its own shard has to decide.
+            placing[ticket.id] = nil
+            context.send(.player(ticket.player, .claimLost(ticket.claim, room: ticket.room)))
+        }
+        if layout.home(of: ShardID(ofDirectory: key.project)) == home { orderAgain(&context) }
+        search(&context)
+    }
+
+    /// A room that was made by the first order knows the claims of the second.
+    private mutating func orderAgain(_ context: inout EntryContext) {
+        for id in ordered.sorted() {
+            var tickets = placing.values.filter { $0.room == id }.sorted { $0.order < $1.order }
+            if tickets.count < Int(key.maxPlayerCount), let i = tickets.firstIndex(where: { $0.deadlineMs == nil }) {
+                // One that would not wait: the room is by its config.
+                tickets.insert(tickets.remove(at: i), at: 0)
+            }
+            guard let first = tickets.first else {
+                ordered.remove(id)
+                continue
+            }
+            context.send(
+                .directory(
+                    project: key.project, .admit(room: id, first.ticket.room, tickets.map(\.ticket.seating))))
+        }
     }
 
     // MARK: Searching

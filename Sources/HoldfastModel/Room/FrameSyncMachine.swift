@@ -3,32 +3,32 @@ import HoldfastProtocol
 /// One frame sync of a room: the open frame, the grid on which frames are sealed, hash reports and the snapshot.
 struct FrameSyncMachine: Sendable {
     /// As told in `frameSyncStarted`. Apart from the rest, so that the machine is cheap to look at.
-    private let told: Told
+    let told: Told
     let id: UInt32
     let startedMs: Int64
     let endsAtMs: Int64
     let rate: Int64
 
     /// The newest sealed frame; 0 at the start.
-    private(set) var sealed: UInt32 = 0
-    private var inputs: [FrameInput] = []
-    private var changes: [SeatChange] = []
-    private var inputBytes = 0
-    private var taken: [String: Int] = [:]
+    var sealed: UInt32 = 0
+    var inputs: [FrameInput] = []
+    var changes: [SeatChange] = []
+    var inputBytes = 0
+    var taken: [String: Int] = [:]
     /// How many intervals' worth of inputs the open frame takes: more after a pause in which no frame was sealed.
-    private var intervals = 1
+    var intervals = 1
     /// Counts the points of the grid since the start, skipped ones too.
-    private var tick: Int64 = 1
+    var tick: Int64 = 1
 
-    private(set) var snapshot: Snapshot?
-    private var reports: [UInt32: Reports] = [:]
+    var snapshot: Snapshot?
+    var reports: [UInt32: Reports] = [:]
 
-    private final class Told: Sendable {
+    final class Told: Sendable {
         let started: FrameSyncInfo
         init(_ started: FrameSyncInfo) { self.started = started }
     }
 
-    private struct Reports: Sendable {
+    struct Reports: Sendable {
         var hashes: [FrameHash] = []
         var told = false
     }

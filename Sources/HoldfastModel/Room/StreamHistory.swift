@@ -36,20 +36,26 @@ struct StreamHistory: Sendable {
         let protobuf: [UInt8]
     }
 
-    private(set) var events = SegmentedLog<Event>()
-    private(set) var frames = SegmentedLog<SealedFrame>()
-    private var eventBytes = 0
-    private var frameBytes = 0
+    var events = SegmentedLog<Event>()
+    var frames = SegmentedLog<SealedFrame>()
+    var eventBytes = 0
+    var frameBytes = 0
     /// The highest seq of an event that is not kept any more.
-    private(set) var forgottenSeq: UInt64 = 0
+    var forgottenSeq: UInt64 = 0
+    /// Of all that was ever kept, so that two histories can be compared without reading them.
+    var sum = StableHash()
 
     mutating func append(_ event: Event, limits: Limits) {
+        sum.mix(whole: event.seq)
+        sum.mix(long: event.protobuf)
         events.append(event)
         eventBytes += event.protobuf.count
         trimEvents(nowMs: event.timeMs, limits: limits)
     }
 
     mutating func append(_ frame: SealedFrame, limits: Limits) {
+        sum.mix(whole: frame.seq)
+        sum.mix(long: frame.protobuf)
         frames.append(frame)
         frameBytes += frame.protobuf.count
         while frameBytes > limits.frameHistoryBytes, frames.count > 1 { dropFrame() }

@@ -1,5 +1,6 @@
 internal import HoldfastModel
 internal import HoldfastProtocol
+internal import HoldfastReplication
 internal import HoldfastTransport
 
 /// The engine that plays: all shards of the cluster in one process, spread over its loops. No other server is needed.
@@ -15,10 +16,18 @@ public final class GameEngine: NodeEngine {
     public static func start(_ parts: NodeParts, metrics: inout MetricsRegistry) async throws -> GameEngine {
         let limits = parts.config.limits
         let rooms = parts.config.projects.reduce(into: [String: Int]()) { $0[$1.key] = $1.rooms }
+        let sharedLimits = SharedLimits(limits, rooms: rooms)
+        let node = NodeInfo(id: NodeID(name: "local", incarnation: 1))
+        var replication = ReplicationSettings()
+        // Nobody to hear from: what is left of a sweep can wait.
+        replication.sweepMs = 200
+        replication.replicas = 1
         let shared = NodeShared(
-            name: "local", limits: SharedLimits(limits, rooms: rooms), tokens: TokenGate(verifier: parts.verifier),
+            node: node.id, limits: sharedLimits, tokens: TokenGate(verifier: parts.verifier),
             budgets: BudgetLedger(limits: limits), counters: EngineCounters(&metrics), log: parts.log,
-            wallOffsetMs: WallClock.nowMs - EventLoop.nowMs, loopCount: parts.loops.loops.count)
+            wallOffsetMs: WallClock.nowMs - EventLoop.nowMs, loopCount: parts.loops.loops.count,
+            replication: replication,
+            coordinator: EmbeddedCoordinator(node: node, layout: sharedLimits.layout, rules: replication.rules))
         let loops = parts.loops.loops.enumerated().map { NodeLoop(index: $0, loop: $1, shared: shared) }
         for loop in loops { await loop.begin(loops) }
         return GameEngine(loops: loops, shared: shared)

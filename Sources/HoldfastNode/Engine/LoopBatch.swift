@@ -1,13 +1,8 @@
 internal import HoldfastModel
+internal import HoldfastReplication
 internal import HoldfastTransport
 
-/// Work for a loop: for one of its shards or one of its links.
-enum LoopItem: Sendable {
-    case command(ShardCommand)
-    case deliver(Link, Delivery)
-    /// A message of a room's stream for many links of the loop, encoded once.
-    case stream(room: String, [Link], except: Link?, StreamFrames)
-}
+typealias Host = ShardHost<ShardMachine>
 
 /// One message of a stream in the encodings that are in use.
 struct StreamFrames: Sendable {
@@ -15,9 +10,18 @@ struct StreamFrames: Sendable {
     var protobuf: PreparedFrame?
 }
 
+/// The frames of a message of a room's stream, once they are made.
+struct EncodedStream: Sendable {
+    let room: String
+    let seq: UInt64
+    var frames: StreamFrames
+}
+
 /// What one loop has for another: numbered, so that a hole or a repeat cannot pass unseen.
 struct LoopBatch: Sendable {
     let from: Int
     let number: UInt64
-    let items: [LoopItem]
+    let messages: [Host.Message]
+    /// Of the streams among the messages, in their order, so that each is encoded once for all loops.
+    let encoded: [EncodedStream]
 }

@@ -3,41 +3,17 @@ internal import HoldfastProtocol
 internal import HoldfastReplication
 internal import HoldfastTransport
 
-/// A shard as the log of a node without peers sees it.
-struct LoggedShard: LoggedMachine {
-    /// What an entry is given beside its place in the log.
-    struct Given: Sendable {
-        let wallMs: Int64
-        let random: (UInt64, UInt64)
-    }
-
-    var machine: ShardMachine
-
-    mutating func apply(
-        _ command: MachineStep<ShardCommand>, index: UInt64, timeMs: Int64, randomness: Given
-    ) -> [ShardEffect] {
-        var effects: [ShardEffect] = []
-        let place = EntryPlace(index: index, timeMs: timeMs, wallMs: randomness.wallMs, random: randomness.random)
-        machine.apply(command, at: place, into: &effects)
-        return effects
-    }
-
-    mutating func nextDeadlineMs() -> Int64? { machine.nextDeadlineMs() }
-}
-
-/// One loop's part of a node: the shards that are pinned to it, and the links whose sockets it carries. A thin shell:
-/// it gives entries their time and randomness, and brings effects to where they belong. Work for its own shards and
-/// links is queued and done in order, never nested; work for another loop leaves in one batch at the end of the loop's
-/// own.
+/// One loop's part of a node: the shards that are pinned to it, and the links whose sockets it carries. A thin shell
+/// around `ShardHost`: it brings what comes and carries out what that orders. Work is queued and done in order, never
+/// nested; what is for another loop leaves in one batch at the end of the loop's own.
 actor NodeLoop {
     let index: Int
     let shared: NodeShared
     nonisolated let loop: EventLoop
     private var peers: [NodeLoop] = []
 
-    /// In the order of their numbers, of which every `loopCount`th is pinned here.
-    private var shards: ContiguousArray<ShardReplica<LoggedShard>> = []
-    private var deadlines = DeadlineQueue<ShardID>()
+    private var host: Host
+    private var effects: [Host.Effect] = []
     private var timer: LoopTimer?
     private var sweep: LoopTimer?
 
@@ -52,16 +28,17 @@ actor NodeLoop {
     /// What other loops have sent. Looked at before anything that a client says is acted on: what one client was told
     /// (a room is there) must be known here when the next one acts on it.
     private nonisolated let inbox = Locked<[LoopBatch]>([])
-    private var queue: [LoopItem] = []
-    private var spare: [LoopItem] = []
+    /// Commands that links here make while others are being worked on.
+    private var queue: [ShardCommand] = []
     private var isWorking = false
-    private var outboxes: [[LoopItem]]
+    private var outboxes: [[Host.Message]]
+    private var encodedOutboxes: [[EncodedStream]]
     private var sentBatches: [UInt64]
     private var receivedBatches: [UInt64]
     private var isFlushDue = false
-    /// Of the room whose items are being carried out.
-    private var encoded: (room: String, seq: UInt64, frames: StreamFrames)?
-    private var generator = SystemRandomNumberGenerator()
+    /// Streams that came encoded with the batch at hand, and the one that was encoded here last.
+    private var arrived: ArraySlice<EncodedStream> = []
+    private var encoded: EncodedStream?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -70,11 +47,12 @@ actor NodeLoop {
         self.loop = loop
         self.shared = shared
         outboxes = Array(repeating: [], count: shared.loopCount)
+        encodedOutboxes = Array(repeating: [], count: shared.loopCount)
         sentBatches = Array(repeating: 0, count: shared.loopCount)
         receivedBatches = sentBatches
-        for _ in stride(from: index, to: ShardID.count, by: shared.loopCount) {
-            shards.append(ShardReplica(machine: LoggedShard(machine: ShardMachine(configuration: shared.limits))))
-        }
+        host = Host(
+            node: shared.node, loop: index, loops: shared.loopCount, layout: shared.limits.layout,
+            configuration: shared.limits, settings: shared.replication, generator: SystemRandomNumberGenerator())
     }
 
     func begin(_ peers: [NodeLoop]) {
@@ -82,6 +60,11 @@ actor NodeLoop {
         timer = LoopTimer(loop: loop) { [weak self] in self?.assumeIsolated { $0.fireDeadlines() } }
         sweep = LoopTimer(loop: loop) { [weak self] in self?.assumeIsolated { $0.tickLinks() } }
         sweep?.schedule(afterMs: sweepMs)
+        host.membershipChanged(shared.coordinator.view, nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
+        for (shard, record) in shared.coordinator.records {
+            host.recordSeen(shard, record, nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
+        }
+        work()
     }
 
     // MARK: Links
@@ -89,7 +72,7 @@ actor NodeLoop {
     /// Makes the owner of a new socket.
     func accept(_ socket: WebSocketConnection, _ encoding: Encoding) -> ClientLink {
         lastLink += 1
-        let gateway = GatewayID(incarnation: 0, loop: UInt32(index))
+        let gateway = host.gateway
         let link = Link(gateway: gateway, number: lastLink, encoding: encoding)
         let client = ClientLink(link: link, node: self, socket: socket, nowMs: loop.nowMs)
         links[part(of: link)][lastLink] = client
@@ -128,10 +111,9 @@ actor NodeLoop {
 
     /// Brings the gauges up to date.
     private func count() {
-        let now = shards.reduce(into: (players: 0, rooms: 0)) { sum, shard in
-            let counts = shard.machine.machine.counts
-            sum.players += counts.players
-            sum.rooms += counts.rooms
+        let now = host.machines.reduce(into: (players: 0, rooms: 0)) { sum, machine in
+            sum.players += machine.counts.players
+            sum.rooms += machine.counts.rooms
         }
         shared.counters.players.add(now.players - counted.players)
         shared.counters.rooms.add(now.rooms - counted.rooms)
@@ -148,16 +130,16 @@ actor NodeLoop {
 
     // MARK: Work
 
-    /// Takes a command for any shard.
+    /// Takes a command of a link here, for any shard.
     func submit(_ command: ShardCommand) {
-        takeInbox()
-        if !isWorking, queue.isEmpty, shared.loop(of: command.shard) == index {
-            isWorking = true
-            log(.command(command), in: command.shard, drawing: command.drawsRandomness)
-            isWorking = false
-        } else {
-            route(command)
+        if isWorking {
+            queue.append(command)
+            return
         }
+        takeInbox()
+        isWorking = true
+        host.submit(command, nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
+        isWorking = false
         work()
     }
 
@@ -170,7 +152,13 @@ actor NodeLoop {
         for batch in batches {
             receivedBatches[batch.from] += 1
             precondition(receivedBatches[batch.from] == batch.number, "a batch between loops is missing")
-            queue += batch.items
+            arrived = batch.encoded[...]
+            for message in batch.messages {
+                host.receive(
+                    message, from: shared.node, nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
+            }
+            work()
+            arrived = []
         }
     }
 
@@ -184,21 +172,100 @@ actor NodeLoop {
         loop.execute {
             self.assumeIsolated {
                 $0.takeInbox()
-                $0.work()
+                $0.armTimer()
             }
         }
     }
 
-    private func route(_ command: ShardCommand) {
-        put(.command(command), on: shared.loop(of: command.shard))
+    /// Carries out what the host has ordered, and what comes of that, until nothing is left.
+    private func work() {
+        guard !isWorking else { return }
+        isWorking = true
+        var batch: [Host.Effect] = []
+        var commands: [ShardCommand] = []
+        while !effects.isEmpty || !queue.isEmpty {
+            swap(&batch, &effects)
+            for effect in batch { carryOut(effect) }
+            batch.removeAll(keepingCapacity: batch.capacity <= 4096)
+            // After the effects at hand, as they came.
+            swap(&commands, &queue)
+            for command in commands {
+                host.submit(command, nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
+            }
+            commands.removeAll(keepingCapacity: commands.capacity <= 4096)
+        }
+        if effects.capacity < batch.capacity { swap(&batch, &effects) }
+        isWorking = false
+        armTimer()
     }
 
-    private func put(_ item: LoopItem, on loop: Int) {
-        if loop == index {
-            queue.append(item)
-            return
+    private func carryOut(_ effect: Host.Effect) {
+        switch effect {
+        case .item(.deliver(let link, let delivery)):
+            client(of: link)?.assumeIsolated { $0.deliver(delivery) }
+        case .item(.stream(let room, let links, let except, let message)):
+            let frames = frames(of: message, in: room, for: links)
+            for link in links where link != except {
+                guard let frame = link.encoding == .json ? frames.json : frames.protobuf else { continue }
+                client(of: link)?.assumeIsolated { $0.stream(frame, of: room) }
+            }
+            shared.counters.sent.add(links.count)
+        case .send(let receiver, let message, _):
+            guard receiver == shared.node else { return }
+            post(message, to: Host.loop(of: message, loops: shared.loopCount))
+        case .swap(let shard, let revision, let record):
+            let result = shared.coordinator.swap(shard, from: revision, to: record)
+            host.swapEnded(shard, result, nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
+        case .readRecord(let shard):
+            host.recordSeen(
+                shard, shared.coordinator.record(of: shard), nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
+        case .linksLost(let shard, let why):
+            for client in links.flatMap({ $0.values }) { client.assumeIsolated { $0.lose(shard, why) } }
+        case .emptied(let command): refuse(command)
+        case .alarm(let shard, let text):
+            shared.log.error("shard.alarm", ("shard", .number(shard.number)), ("what", .text(text)))
         }
-        outboxes[loop].append(item)
+    }
+
+    /// A command that primaries died of is not done: who made it is told.
+    private func refuse(_ command: ShardCommand) {
+        guard let (link, id) = command.asker else { return }
+        client(of: link)?.assumeIsolated { $0.refuse(id) }
+    }
+
+    /// The message in the encodings that these links use; made once for all loops.
+    private func frames(of message: StreamMessage, in room: String, for links: [Link]) -> StreamFrames {
+        let seq = message.message.seq
+        var frames = StreamFrames()
+        if let encoded, encoded.seq == seq, encoded.room == room {
+            frames = encoded.frames
+        } else if let first = arrived.first, first.seq == seq, first.room == room {
+            frames = first.frames
+            arrived.removeFirst()
+        }
+        for link in links {
+            switch link.encoding {
+            case .json where frames.json == nil:
+                frames.json = PreparedFrame(.text, payload: Encoding.json.encode(message.message))
+            case .protobuf where frames.protobuf == nil:
+                frames.protobuf = PreparedFrame(.binary, payload: message.protobuf)
+            case .json, .protobuf: break
+            }
+        }
+        encoded = EncodedStream(room: room, seq: seq, frames: frames)
+        return frames
+    }
+
+    private func post(_ message: Host.Message, to loop: Int) {
+        if case .items(_, _, _, _, _, let items) = message {
+            for item in items {
+                guard case .stream(let room, let links, _, let stream) = item else { continue }
+                let frames = frames(of: stream, in: room, for: links)
+                encodedOutboxes[loop].append(
+                    EncodedStream(room: room, seq: stream.message.seq, frames: frames))
+            }
+        }
+        outboxes[loop].append(message)
         guard !isFlushDue else { return }
         isFlushDue = true
         self.loop.afterBatch { [weak self] in self?.assumeIsolated { $0.flush() } }
@@ -209,99 +276,23 @@ actor NodeLoop {
         isFlushDue = false
         for i in outboxes.indices where !outboxes[i].isEmpty {
             sentBatches[i] += 1
-            let batch = LoopBatch(from: index, number: sentBatches[i], items: outboxes[i])
+            let batch = LoopBatch(
+                from: index, number: sentBatches[i], messages: outboxes[i], encoded: encodedOutboxes[i])
             outboxes[i] = []
+            encodedOutboxes[i] = []
             peers[i].receive(batch)
         }
     }
 
-    private func work() {
-        guard !isWorking else { return }
-        isWorking = true
-        while !queue.isEmpty {
-            // Taken out as a whole: what is added meanwhile comes after it. Two buffers take turns.
-            var batch = spare
-            spare = []
-            swap(&batch, &queue)
-            for item in batch { perform(item) }
-            batch.removeAll(keepingCapacity: batch.capacity <= 4096)
-            spare = batch
-        }
-        isWorking = false
-        armTimer()
-    }
-
-    private func perform(_ item: LoopItem) {
-        switch item {
-        case .command(let command):
-            log(.command(command), in: command.shard, drawing: command.drawsRandomness)
-        case .deliver(let link, let delivery):
-            client(of: link)?.assumeIsolated { $0.deliver(delivery) }
-        case .stream(let room, let targets, let except, let frames):
-            for target in targets where target != except {
-                guard let frame = target.encoding == .json ? frames.json : frames.protobuf else { continue }
-                client(of: target)?.assumeIsolated { $0.stream(frame, of: room) }
-            }
-            shared.counters.sent.add(targets.count)
-        }
-    }
-
-    // MARK: Shards
-
-    private func log(_ step: MachineStep<ShardCommand>, in shard: ShardID, drawing: Bool) {
-        let random = drawing ? (generator.next(), generator.next()) : (0, 0)
-        let nowMs = loop.nowMs
-        let place = shard.number / shared.loopCount
-        let given = LoggedShard.Given(wallMs: nowMs + shared.wallOffsetMs, random: random)
-        let effects = shards[place].submit(step, nowMs: nowMs, randomness: given)
-        shared.counters.entries.add()
-        deadlines.set(shards[place].nextDeadlineMs(), for: shard)
-        for effect in effects { carryOut(effect) }
-        encoded = nil
-    }
-
-    private func carryOut(_ effect: ShardEffect) {
-        switch effect {
-        case .command(let command): route(command)
-        case .deliver(let gateway, .deliver(let link, let delivery)):
-            put(.deliver(link, delivery), on: Int(gateway.loop))
-        case .deliver(let gateway, .stream(let room, let links, let except, let message)):
-            put(
-                .stream(room: room, links, except: except, frames(of: message, in: room, for: links)),
-                on: Int(gateway.loop))
-        }
-    }
-
-    /// The message in the encodings that these links use; made once for all gateways, whose items follow each other.
-    private func frames(of message: StreamMessage, in room: String, for links: [Link]) -> StreamFrames {
-        let seq = message.message.seq
-        var frames = StreamFrames(json: nil, protobuf: nil)
-        if let encoded, encoded.seq == seq, encoded.room == room { frames = encoded.frames }
-        for link in links {
-            switch link.encoding {
-            case .json where frames.json == nil:
-                frames.json = PreparedFrame(.text, payload: Encoding.json.encode(message.message))
-            case .protobuf where frames.protobuf == nil:
-                frames.protobuf = PreparedFrame(.binary, payload: message.protobuf)
-            case .json, .protobuf: break
-            }
-        }
-        encoded = (room, seq, frames)
-        return frames
-    }
+    // MARK: Time
 
     private func armTimer() {
-        guard let next = deadlines.next() else {
-            timer?.cancel()
-            return
-        }
-        if timer?.deadlineMs != next.timeMs { timer?.schedule(atMs: next.timeMs) }
+        let next = host.nextDeadlineMs()
+        if timer?.deadlineMs != next { timer?.schedule(atMs: next) }
     }
 
     private func fireDeadlines() {
-        let nowMs = loop.nowMs
-        while let due = deadlines.take(at: nowMs) { log(.tick, in: due.key, drawing: false) }
+        host.tick(nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
         work()
-        armTimer()
     }
 }

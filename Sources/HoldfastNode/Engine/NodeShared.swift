@@ -1,10 +1,11 @@
 internal import HoldfastModel
 internal import HoldfastProtocol
+internal import HoldfastReplication
 internal import HoldfastTransport
 
 /// What all loops of a node share: facts that do not change, and what guards itself.
 struct NodeShared: Sendable {
-    let name: String
+    let node: NodeID
     let limits: SharedLimits
     let tokens: TokenGate
     let budgets: BudgetLedger
@@ -13,11 +14,10 @@ struct NodeShared: Sendable {
     /// Wall time is the loops' clock plus this.
     let wallOffsetMs: Int64
     let loopCount: Int
+    let replication: ReplicationSettings
+    let coordinator: EmbeddedCoordinator
 
     var wallMs: Int64 { EventLoop.nowMs + wallOffsetMs }
-
-    /// The loop to which a shard is pinned.
-    func loop(of shard: ShardID) -> Int { shard.number % loopCount }
 }
 
 /// What the engine counts for `/metrics`.

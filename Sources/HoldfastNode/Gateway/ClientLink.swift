@@ -1,5 +1,6 @@
 internal import HoldfastModel
 internal import HoldfastProtocol
+internal import HoldfastReplication
 internal import HoldfastTransport
 
 /// One client's WebSocket: the shell around its `ConnectionMachine`. Pinned to the loop of its socket.
@@ -35,7 +36,7 @@ actor ClientLink {
     private static let lowWater = 64 * 1024
 
     private func surroundings() -> ConnectionMachine.Surroundings {
-        .init(nowMs: socket.loop.nowMs, wallMs: node.shared.wallMs, tokens: node.shared.tokens, node: node.shared.name)
+        .init(nowMs: socket.loop.nowMs, wallMs: node.shared.wallMs, tokens: node.shared.tokens, node: node.shared.node.name)
     }
 
     // MARK: From the client
@@ -84,7 +85,10 @@ actor ClientLink {
         }
         let around = surroundings()
         carryOut(withBudgets(nil) { machine, budgets in machine.deliver(delivery, budgets: &budgets, around) })
-        guard case .unseated = delivery else { return }
+        switch delivery {
+        case .unseated, .seatLost: break
+        default: return
+        }
         for word in order.release() {
             switch word {
             case .delivery(let delivery): deliver(delivery)
@@ -94,7 +98,7 @@ actor ClientLink {
     }
 
     private func mayPass(_ word: RoomOrder<PreparedFrame>.Word) -> Bool {
-        switch order.judge(word, seat: machine.seat) {
+        switch order.judge(word, seat: machine.seat, ended: machine.endedClaims) {
         case .pass: return true
         case .hold, .drop: return false
         case .giveUp:
@@ -208,6 +212,18 @@ actor ClientLink {
     /// Tells the client that this node leaves.
     func drain() {
         carryOut(machine.end(.draining, "this node is leaving"))
+    }
+
+    /// What this link has with a shard is void.
+    func lose(_ shard: ShardID, _ why: LinksLoss) {
+        let awaits = order.waits(forRoomIn: shard, of: node.shared.limits.layout)
+        carryOut(machine.shardLost(shard, why, awaits: awaits))
+    }
+
+    /// A request is not done, and never will be: nodes died of it.
+    func refuse(_ id: UInt32) {
+        let error = ErrorReply(code: ErrorCode.serverError.rawValue, message: "this request could not be done")
+        deliver(.reply(id: id, .error(error), .nowhere))
     }
 
     private func faulted(_ fault: WebSocketFault) {

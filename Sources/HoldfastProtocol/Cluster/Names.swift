@@ -77,23 +77,12 @@ public struct GatewayID: Hashable, Comparable, Sendable {
     }
 }
 
-extension ShardID: StateCodable {
-    public func encode(into writer: inout StateWriter) { writer.put(number) }
-
-    public init(from reader: inout StateReader) throws(StateError) {
-        number = try reader.int()
-        guard number < Self.count else { throw StateError("no such shard: \(number)") }
-    }
-}
-
-extension GatewayID: StateCodable {
-    public func encode(into writer: inout StateWriter) {
-        writer.put(incarnation)
-        writer.put(loop)
-    }
-
-    public init(from reader: inout StateReader) throws(StateError) {
-        incarnation = try reader.number()
-        loop = try reader.uint32()
-    }
+/// Why what a gateway has with a shard is void.
+public enum LinksLoss: Hashable, Sendable {
+    /// All replicas of the shard were lost, and it has begun anew.
+    case generation
+    /// The shard counted this gateway as lost: its players there were dropped, and its rooms tell nothing here.
+    case session
+    /// The shard cannot be reached from here.
+    case cutOff
 }

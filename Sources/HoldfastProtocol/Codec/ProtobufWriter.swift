@@ -43,6 +43,11 @@ struct ProtobufWriter: FieldVisitor {
     /// Starts a nested message whose length is not known yet; one byte is kept free for it.
     mutating func open(_ number: Int) -> Int {
         key(number, Wire.delimited)
+        return openLength()
+    }
+
+    /// Keeps the byte free for a length alone.
+    mutating func openLength() -> Int {
         bytes.append(0)
         return bytes.count
     }

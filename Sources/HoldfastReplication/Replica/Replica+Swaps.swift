@@ -89,6 +89,24 @@ extension Replica {
         ask(from: base.revision, to: next, into: &effects)
     }
 
+    /// This node has been out of touch (design, rule 8): a swap that changes only the epoch shows that the shard has not
+    /// been begun anew meanwhile, and that this cannot still come.
+    mutating func confirm(nowMs: Int64, into effects: inout [ReplicaEffect]) {
+        wake(nowMs: nowMs)
+        guard isStarted else { return }
+        lead.isUnconfirmed = true
+        confirmEpoch(into: &effects)
+    }
+
+    private mutating func confirmEpoch(into effects: inout [ReplicaEffect]) {
+        guard lead.isUnconfirmed, isStarted, !lead.isFrozen, swap == nil, canSwap, nowMs >= lead.swapMs, let record
+        else { return }
+        var next = record.record
+        next.epoch += 1
+        lead.swapMs = nowMs + settings.resendMs
+        ask(from: record.revision, to: next, into: &effects)
+    }
+
     // MARK: A backup
 
     /// This backup wants to be the primary in place of `overseen`.
@@ -179,6 +197,7 @@ extension Replica {
         dropSilent(into: &effects)
         if role == .primary, nowMs >= lead.swapMs { swapUnwanted(into: &effects) }
         retrySwap(into: &effects)
+        confirmEpoch(into: &effects)
         tickLearner(into: &effects)
         releaseIfDone(into: &effects)
     }

@@ -80,6 +80,9 @@ struct Replica<Machine: ReplicatedMachine>: Sendable {
     /// Takes commands: started, not frozen by its own hand-over, and not too far ahead of its backups.
     var isOpen: Bool { isStarted && !lead.isFrozen && log.last - committed < settings.tailLimit }
 
+    /// Whether effects may leave, as far as the record is concerned.
+    var mayTell: Bool { isStarted && !lead.isUnconfirmed }
+
     /// The only replica, and nobody is becoming another.
     var isAlone: Bool { role == .primary && lead.backups.isEmpty && lead.learner == nil }
 
@@ -136,6 +139,8 @@ struct Replica<Machine: ReplicatedMachine>: Sendable {
         var swapMs: Int64 = .min
         /// Logs differ: nothing is started, so that nothing is taken back.
         var isHalted = false
+        /// This node was out of touch: others may have begun the shard anew, and nothing is told in this epoch any more.
+        var isUnconfirmed = false
     }
 
     /// A replica as its primary sees it.

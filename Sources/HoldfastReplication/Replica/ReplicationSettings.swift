@@ -49,6 +49,21 @@ public struct ReplicationSettings: Hashable, Sendable {
     /// A gateway that cannot reach a living primary for this long gives its links there up (rule 10).
     public var cutOffMs: Int64 = 3_000
 
+    /// Commands of one gateway that a shard has not taken; with more the links there are given up.
+    public var gatewayOutboxLimit = 20_000
+    /// Items or commands of one channel that are sent again at once.
+    public var resendAtOnce = 256
+    /// How often everything is looked at that has no time of its own.
+    public var sweepMs: Int64 = 50
+
+    // MARK: Placement
+
+    /// How many nodes hold each shard, when there are so many.
+    public var replicas = 2
+    /// Shards that one node brings up at others at a time.
+    public var transfersAtOnce = 4
+    public var backOff = BackOff.Settings()
+
     /// For tests of checkers only.
     public var mutations: ReplicaMutations = []
 

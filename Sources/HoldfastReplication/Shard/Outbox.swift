@@ -7,9 +7,9 @@ struct Outbox<Element: Sendable>: Sendable {
         let element: Element
     }
 
-    private var items: [Item] = []
+    fileprivate var items: [Item] = []
     /// Where the oldest stands in `items`; what is before it has been taken.
-    private var head = 0
+    fileprivate var head = 0
     /// Of the oldest.
     private(set) var first: UInt64 = 1
 
@@ -58,5 +58,15 @@ struct Outbox<Element: Sendable>: Sendable {
             items.removeFirst(head)
             head = 0
         }
+    }
+}
+
+extension Outbox {
+    /// Puts nothing in the place of an item.
+    /// - Returns: what was there.
+    mutating func empty<Wrapped>(_ number: UInt64) -> Wrapped? where Element == Wrapped? {
+        guard let item = self[number] else { return nil }
+        items[head + Int(number - first)] = Item(index: item.index, element: nil)
+        return item.element
     }
 }

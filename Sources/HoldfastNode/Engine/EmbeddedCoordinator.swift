@@ -1,0 +1,33 @@
+internal import HoldfastModel
+internal import HoldfastProtocol
+internal import HoldfastReplication
+internal import HoldfastTransport
+
+/// The judge of a cluster of one: the records of all shards in this process's memory, changed by comparing and swapping
+/// as anywhere else.
+final class EmbeddedCoordinator: Sendable {
+    let view: MembershipView
+    private let table: Locked<[VersionedRecord]>
+
+    /// Every shard begins here, without a backup.
+    init(node: NodeInfo, layout: ShardLayout, rules: UInt32) {
+        view = MembershipView(nodes: [node])
+        let first = ShardRecord(generation: 1, epoch: 1, primary: node.id, rules: rules)
+        table = Locked(Array(repeating: VersionedRecord(first, revision: 1), count: layout.count))
+    }
+
+    var records: [(shard: ShardID, record: VersionedRecord)] {
+        table.withLock { $0.enumerated().map { (ShardID(number: $0.offset), $0.element) } }
+    }
+
+    func record(of shard: ShardID) -> VersionedRecord { table.withLock { $0[shard.number] } }
+
+    func swap(_ shard: ShardID, from revision: UInt64, to record: ShardRecord) -> SwapResult {
+        table.withLock { table in
+            let present = table[shard.number]
+            guard present.revision == revision else { return .lost(present) }
+            table[shard.number] = VersionedRecord(record, revision: revision + 1)
+            return .won(revision: revision + 1)
+        }
+    }
+}

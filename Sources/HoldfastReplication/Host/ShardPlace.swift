@@ -1,0 +1,109 @@
+import HoldfastProtocol
+
+/// What one loop knows of one shard: its record, a replica of it if there is one here, and this gateway's end of its
+/// channels.
+struct ShardPlace<Machine: ReplicatedMachine>: Sendable {
+    /// The newest record seen.
+    var route: VersionedRecord?
+    var replica: Replica<Machine>?
+    /// Effects of entries up to here have left.
+    var told: (generation: UInt64, index: UInt64)?
+    /// Commands that are in the log and whose sender has not been told yet, oldest first.
+    var untold = Outbox<Untold>()
+    /// Up to where receivers have said that they took items, though no entry says so yet.
+    var taken: [ShardState<Machine>.Target: UInt64] = [:]
+    /// How far each channel's oldest item was when it was last looked at.
+    var stalls: [ShardState<Machine>.Target: UInt64] = [:]
+    var nextResendMs: Int64 = 0
+    /// All channels were told how far they have come, since this replica became the primary.
+    var isGreeted = false
+    /// Shards that did not take what this one sent, for want of a primary.
+    var refusedBy: Set<ShardID> = []
+    /// Not before this a lost shard is begun anew once more.
+    var nextBeginningMs: Int64 = 0
+    var isBeginning = false
+    var channel = GatewayEnd<Machine.Command>()
+
+    struct Untold: Sendable {
+        let index: UInt64
+        let source: ChannelSource
+        let number: UInt64
+    }
+
+    /// The replica has become the primary, or ceases to be it: nothing is known of what has arrived where.
+    mutating func beginTelling() {
+        untold = Outbox()
+        taken = [:]
+        stalls = [:]
+        refusedBy = []
+        isGreeted = false
+    }
+
+    /// As of the last `refresh`, which follows each call of the replica.
+    private(set) var facts = ReplicaFacts()
+
+    mutating func refresh() { facts = replica?.facts() ?? ReplicaFacts() }
+
+    // These change nothing. They are `mutating` because a replica that is looked at in place need not be copied, with
+    // all that is in it.
+
+    mutating func accepted(of source: ChannelSource) -> UInt64? { replica?.state?.accepted(of: source) }
+    mutating func session(of gateway: GatewayID) -> UInt64 { replica?.state?.session(of: gateway) ?? 1 }
+    mutating func knownGeneration(of shard: ShardID) -> UInt64 { replica?.state?.knownGeneration(of: shard) ?? 1 }
+}
+
+/// A gateway's end of its channels to and from one shard (design, rules 9 and 10).
+struct GatewayEnd<Command: Sendable>: Sendable {
+    /// Of the shard.
+    var generation: UInt64 = 1
+    var session: UInt64 = 1
+    /// Not taken yet; nil: emptied.
+    var outbox = Outbox<Command?>()
+    /// Up to here the present primary was sent them.
+    var sent: UInt64 = 0
+    /// When the oldest was last seen to go, or to be sent.
+    var progressMs: Int64 = 0
+    /// The newest item that came, in order.
+    var received: UInt64 = 0
+    /// Up to here the shard was told.
+    var reported: UInt64 = 0
+    /// The links here were told that the shard cannot be reached.
+    var isCutOff = false
+    /// The oldest command, if primaries died while it was first in line.
+    var suspect: (number: UInt64, deaths: Int) = (0, 0)
+
+    init() {}
+
+    init(generation: UInt64, session: UInt64) {
+        self.generation = generation
+        self.session = session
+    }
+}
+
+/// What is asked of a replica at every step.
+struct ReplicaFacts: Sendable {
+    var isPrimary = false
+    /// A primary that takes commands.
+    var isOpen = false
+    var isStarted = false
+    /// As far as the record is concerned.
+    var mayTell = false
+    var isAlone = false
+    var committed: UInt64 = 0
+    var last: UInt64 = 0
+    /// The newest entry when this epoch began.
+    var startedIndex: UInt64 = 0
+    var generation: UInt64?
+
+    /// All is committed that was in the log when this epoch began.
+    var isSettled: Bool { mayTell && committed >= startedIndex }
+}
+
+extension Replica {
+    /// `mutating` as is said at `ShardPlace`.
+    mutating func facts() -> ReplicaFacts {
+        ReplicaFacts(
+            isPrimary: role == .primary, isOpen: isOpen, isStarted: isStarted, mayTell: mayTell, isAlone: isAlone,
+            committed: committed, last: last, startedIndex: lead.startedIndex, generation: state?.ownGeneration())
+    }
+}
