@@ -286,6 +286,19 @@ extension ClientChecker {
         view.inputs.removeFirst(index + 1)
     }
 
+    /// What stands in a stream, put into words only when it has to be.
+    enum StreamWord {
+        case event(ServerMessage.Body)
+        case frames(UInt32, UInt32)
+    }
+
+    func words(_ word: StreamWord) -> String {
+        switch word {
+        case .event(let body): kind(of: body)
+        case .frames(let first, let last): first == last ? "frame \(first)" : "frames \(first)–\(last)"
+        }
+    }
+
     func kind(of body: ServerMessage.Body) -> String {
         if case .error(let error) = body { return "error \(error.code)" }
         let text = String(describing: body)

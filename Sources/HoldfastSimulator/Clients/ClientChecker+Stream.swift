@@ -219,7 +219,7 @@ extension ClientChecker {
             violate(5, "\(name(view)) is in no room, and is told position \(seq): \(kind(of: body))")
             return
         }
-        guard advance(to: seq, kind(of: body), on: &view) else { return }
+        guard advance(to: seq, .event(body), on: &view) else { return }
         holes(before: seq, frames: nil, on: view)
         view.seq = seq
         let addressees = self.addressees(of: body, in: view.room)
@@ -276,10 +276,10 @@ extension ClientChecker {
     }
 
     /// False: it does not stand behind what was told.
-    mutating func advance(to seq: UInt64, _ what: @autoclosure () -> String, on view: inout CheckedLink) -> Bool {
+    mutating func advance(to seq: UInt64, _ what: StreamWord, on view: inout CheckedLink) -> Bool {
         checkNewest(seq, on: view)
         if seq > view.seq { return true }
-        violate(5, "\(name(view)): \(what()) has position \(seq) of \(rooms[view.room].id) after \(view.seq)")
+        violate(5, "\(name(view)): \(words(what)) has position \(seq) of \(rooms[view.room].id) after \(view.seq)")
         return false
     }
 
