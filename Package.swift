@@ -51,7 +51,9 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "holdfast",
-            dependencies: ["HoldfastProtocol", "HoldfastNode", "HoldfastClient", "HoldfastTransport"],
+            dependencies: [
+                "HoldfastProtocol", "HoldfastNode", "HoldfastClient", "HoldfastTransport", "HoldfastSimulator",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastProtocolTests", dependencies: ["HoldfastProtocol"], swiftSettings: strict),
@@ -62,8 +64,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastSimulatorTests",
-            dependencies: ["HoldfastSimulator", "HoldfastModel", "HoldfastClient", "HoldfastProtocol"],
-            swiftSettings: strict),
+            dependencies: [
+                "HoldfastSimulator", "HoldfastModel", "HoldfastReplication", "HoldfastClient", "HoldfastProtocol",
+            ], swiftSettings: strict),
         .testTarget(
             name: "HoldfastTransportTests", dependencies: ["HoldfastTransport", "HoldfastProtocol"],
             swiftSettings: strict),

@@ -4,7 +4,8 @@ import HoldfastProtocol
 extension ShardMachine {
     /// The players whose links were there are dropped, and members of rooms stop reading.
     mutating func gatewayLost(_ gateway: GatewayID, _ context: inout EntryContext) {
-        for (key, link) in players.compactMapValues({ $0.run?.link }).sorted(by: { PlayerKey.isOrdered($0.key, $1.key) })
+        for (key, link) in players.compactMapValues({ $0.run?.link }).sorted(by: { PlayerKey.isOrdered($0.key, $1.key) }
+        )
         where link.gateway == gateway {
             players[key]?.handle(.detach(link), &context)
             settle(player: key)

@@ -38,7 +38,7 @@ extension Replica {
         lead.receiptsMs = nil
         let entry = Entry(
             index: log.last + 1, timeMs: shardTimeMs, random: random, receipts: receipts, body: body)
-        let released = state?.releases.last
+        let released = state?.releaseCount()
         state?.apply(entry)
         if isAlone {
             log.appendAlone(epoch: epoch)
@@ -53,7 +53,7 @@ extension Replica {
         isPrivate = false
         takeDigest()
         // Somebody waits for what it says after all.
-        if isPatient, state?.releases.last == released {
+        if isPatient, state?.releaseCount() == released {
             if lead.patientMs == nil { lead.patientMs = nowMs }
             commit(into: &effects)
         } else {
@@ -194,7 +194,9 @@ extension Replica {
     // MARK: Time (design, rule 13)
 
     /// What an entry gets that is made now.
-    var shardTimeMs: Int64 { max(state?.timeMs ?? .min, nowMs + offsetMs) }
+    var shardTimeMs: Int64 {
+        mutating get { max(state?.newestTimeMs() ?? .min, nowMs + offsetMs) }
+    }
 
     /// When the machine must be given an entry at the latest, by this node's clock; nil also while this is not open.
     mutating func nextEntryMs() -> Int64? {
@@ -249,7 +251,7 @@ extension ChannelReceipt {
 
 extension ShardState {
     /// Whether a receipt is about something that is still kept here.
-    func isNews(_ receipt: ChannelReceipt) -> Bool {
+    mutating func isNews(_ receipt: ChannelReceipt) -> Bool {
         switch receipt {
         case .gateway(let gateway, let session, let through):
             guard let channel = gateways[gateway], channel.session == session else { return false }
