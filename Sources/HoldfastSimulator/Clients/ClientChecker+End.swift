@@ -16,7 +16,7 @@ extension ClientChecker {
         case .playerLeft(let event):
             let player = number(ofPlayer: event.playerId)
             guard let seat = attachment(of: player, before: seq, in: room), let link = links[seat.link.index],
-                leaveSentMs[player] < seat.connectMs, lost[homes[player]] == nil
+                leaveSentMs[player] < seat.connectMs, lost.isEmpty
             else { break }
             check(player, link, afterMs: resumeWindowMs, "left", at: seq, in: room)
         default: break

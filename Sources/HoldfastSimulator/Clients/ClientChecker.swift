@@ -192,10 +192,10 @@ public struct ClientChecker: Sendable {
                 violate(12, "\(name(view)) was replaced, and nobody else connected")
             }
         case .serverError:
-            if view.run >= 0, !runs[view.run].isLost, lost[homes[view.player]] == nil {
-                violate(4, "\(name(view)) is told that its shard is lost, which is not so")
+            // A shard that counted the link's node as lost ends it so, too.
+            if lost.isEmpty, !view.isDisturbed {
+                violate(4, "\(name(view)) is told that something is lost, which is not so")
             }
-            if view.run >= 0 { runs[view.run].isLost = true }
         case .success:
             if view.run >= 0 {
                 if !runs[view.run].isEnding { violate(6, "\(name(view)) got a goodbye that it did not ask for") }
