@@ -72,6 +72,7 @@ extension SimWorld {
     private func setReading(_ isReading: Bool, _ link: SimLink) {
         guard let socket = socket(link), socket.isReading != isReading else { return }
         sockets[link.index]?.isReading = isReading
+        trace.line(nowUs, "client link \(link.number) \(isReading ? "reads again" : "reads no more")")
         guard isReading else { return }
         let words = socket.unread + socket.queued
         sockets[link.index]?.unread = []
