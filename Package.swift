@@ -41,9 +41,15 @@ let package = Package(
                 "HoldfastProtocol",
                 .target(name: "HoldfastTransport", condition: .when(platforms: [.linux])),
             ], swiftSettings: strict),
+        .target(
+            name: "HoldfastSimulator",
+            dependencies: ["HoldfastProtocol", "HoldfastModel", "HoldfastReplication", "HoldfastClient"],
+            swiftSettings: strict),
         .executableTarget(
             name: "holdfast",
-            dependencies: ["HoldfastProtocol", "HoldfastNode", "HoldfastClient", "HoldfastTransport"],
+            dependencies: [
+                "HoldfastProtocol", "HoldfastNode", "HoldfastClient", "HoldfastTransport", "HoldfastSimulator",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastProtocolTests", dependencies: ["HoldfastProtocol"], swiftSettings: strict),
@@ -52,6 +58,11 @@ let package = Package(
         .testTarget(
             name: "HoldfastReplicationTests", dependencies: ["HoldfastReplication", "HoldfastProtocol"],
             swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastSimulatorTests",
+            dependencies: [
+                "HoldfastSimulator", "HoldfastModel", "HoldfastReplication", "HoldfastClient", "HoldfastProtocol",
+            ], swiftSettings: strict),
         .testTarget(
             name: "HoldfastTransportTests", dependencies: ["HoldfastTransport", "HoldfastProtocol"],
             swiftSettings: strict),
