@@ -20,6 +20,8 @@ extension ShardHost {
             }
             return
         }
+        // What is still under way from a process that will never come back is not new.
+        if case .gateway(let gateway, _) = source, let at = nodes[gateway.incarnation], view.isLost(at) { return }
         if places[shard.number].accepted(of: source) == nil, !meet(source, sender, shard) { return }
         guard var accepted = places[shard.number].accepted(of: source) else { return }
         var number = first
@@ -75,9 +77,11 @@ extension ShardHost {
 
     // MARK: Logging and letting go
 
+    /// Nothing happens when this replica takes no entries now.
     mutating func log(
         _ body: EntryBody<Machine.Command>, in shard: ShardID, isPatient: Bool, drawsRandomness: Bool = false
     ) {
+        guard places[shard.number].isOpen else { return }
         let random = drawsRandomness ? (generator.next(), generator.next()) : (0, 0)
         places[shard.number].replica?.append(
             body, random: random, isPatient: isPatient, nowMs: nowMs, into: &replicaEffects)
@@ -95,6 +99,7 @@ extension ShardHost {
         let i = shard.number
         guard view.mayTell(atMs: nowMs), places[i].mayTell else { return }
         let committed = places[i].committed
+        if !places[i].isGreeted, places[i].isSettled { greet(shard) }
         places[i].told = (places[i].generation ?? 0, committed)
         while let next = places[i].untold.all.first?.element, next.index <= committed {
             var through = next.number
@@ -107,6 +112,15 @@ extension ShardHost {
         }
         while let next = places[i].replica?.state?.releases.all.first?.element, next.index <= committed {
             release(next, committed, shard)
+        }
+    }
+
+    /// Tells all that have channels to this shard how far they have come: who was refused while it had no primary sends
+    /// the rest at once.
+    private mutating func greet(_ shard: ShardID) {
+        places[shard.number].isGreeted = true
+        for source in places[shard.number].replica?.state?.sources ?? [] {
+            if let accepted = places[shard.number].accepted(of: source) { tellTaken(source, accepted, shard) }
         }
     }
 
@@ -183,11 +197,15 @@ extension ShardHost {
         case .shard(let sender, let its):
             guard places[sender.number].generation == its else { return }
             note(.shard(shard, generation: generation, through: through), at: sender, .shard(shard), through)
+            if places[sender.number].refusedBy.remove(shard) != nil { resendCommands(of: sender, to: shard) }
         }
     }
 
     mutating func commandsRefused(by shard: ShardID, _ source: ChannelSource, _ why: ChannelRefusal) {
-        if case .notPrimary(let record?) = why { see(record, of: shard) }
+        if case .notPrimary(let record) = why {
+            if case .shard(let sender, _) = source { places[sender.number].refusedBy.insert(shard) }
+            if let record { see(record, of: shard) }
+        }
         switch source {
         case .gateway(let gateway, let session):
             if gateway == self.gateway { commandsRefused(by: shard, session, why) }
@@ -240,6 +258,15 @@ extension ShardHost {
         for (target, first, last) in again {
             transmit(target, from: first, through: min(last, first + UInt64(settings.resendAtOnce) - 1), shard)
         }
+    }
+
+    /// What a shard here has for another one whose primary has changed, or takes again.
+    mutating func resendCommands(of shard: ShardID, to other: ShardID) {
+        let i = shard.number
+        guard places[i].isPrimary, let first = places[i].replica?.state?.firstCommand(for: other) else { return }
+        places[i].stalls[.shard(other)] = max(first, (places[i].taken[.shard(other)] ?? 0) + 1)
+        places[i].nextResendMs = nowMs
+        resendStalled(shard)
     }
 
     /// What is on its way to this node's gateways and shards may be lost: it is sent again at once.

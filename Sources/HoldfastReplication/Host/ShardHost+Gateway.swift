@@ -49,11 +49,6 @@ extension ShardHost {
     mutating func commandsTaken(by shard: ShardID, _ generation: UInt64, _ session: UInt64, _ through: UInt64) {
         let i = shard.number
         guard places[i].channel.generation == generation, places[i].channel.session == session else { return }
-        if through + 1 < places[i].channel.outbox.first {
-            // The shard does not know this gateway any more.
-            beginSession(session + 1, shard, .session)
-            return
-        }
         if through >= places[i].channel.outbox.first {
             places[i].channel.outbox.take(through: through)
             places[i].channel.progressMs = nowMs
@@ -69,7 +64,8 @@ extension ShardHost {
         let i = shard.number
         guard places[i].channel.session == session else { return }
         switch why {
-        case .notPrimary: break  // sent again when the record changes, or after a while
+        // Sent again when the record changes, when the shard takes again, or after a while.
+        case .notPrimary: places[i].channel.sent = places[i].channel.outbox.first - 1
         case .generation(let generation): generationSeen(generation, shard)
         case .session(let known): if known > session { beginSession(known, shard, .session) }
         }

@@ -46,14 +46,7 @@ extension ShardHost {
 
     /// What shards here have for one whose primary is another now.
     private mutating func resendFromShards(to shard: ShardID) {
-        for other in homes where places[other.number].isPrimary {
-            let i = other.number
-            let first = places[i].replica?.state?.firstCommand(for: shard)
-            guard let first else { continue }
-            places[i].stalls[.shard(shard)] = max(first, (places[i].taken[.shard(shard)] ?? 0) + 1)
-            places[i].nextResendMs = nowMs
-            resendStalled(other)
-        }
+        for other in homes { resendCommands(of: other, to: shard) }
     }
 
     mutating func swapEnded(_ shard: ShardID, _ result: SwapResult) {
@@ -108,9 +101,7 @@ extension ShardHost {
                 case .closed:
                     deadlines.set(nil, for: shard)
                     if places[i].isStarted { continue }
-                    places[i].untold = Outbox()
-                    places[i].taken = [:]
-                    places[i].stalls = [:]
+                    places[i].beginTelling()
                 case .stuck(let backup):
                     if view.maySwap { drop(backup, from: shard) }
                 case .alarm(let text): out.append(.alarm(shard, text))
@@ -123,9 +114,7 @@ extension ShardHost {
     /// hears of what it may have missed.
     private mutating func opened(_ shard: ShardID) {
         let i = shard.number
-        places[i].untold = Outbox()
-        places[i].taken = [:]
-        places[i].stalls = [:]
+        places[i].beginTelling()
         places[i].nextResendMs = nowMs + settings.channelResendMs
         arm(shard)
         for (other, generation) in begunAnew.sorted(by: { $0.key < $1.key })

@@ -15,6 +15,10 @@ struct ShardPlace<Machine: ReplicatedMachine>: Sendable {
     /// How far each channel's oldest item was when it was last looked at.
     var stalls: [ShardState<Machine>.Target: UInt64] = [:]
     var nextResendMs: Int64 = 0
+    /// All channels were told how far they have come, since this replica became the primary.
+    var isGreeted = false
+    /// Shards that did not take what this one sent, for want of a primary.
+    var refusedBy: Set<ShardID> = []
     /// Not before this a lost shard is begun anew once more.
     var nextBeginningMs: Int64 = 0
     var isBeginning = false
@@ -24,6 +28,15 @@ struct ShardPlace<Machine: ReplicatedMachine>: Sendable {
         let index: UInt64
         let source: ChannelSource
         let number: UInt64
+    }
+
+    /// The replica has become the primary, or ceases to be it: nothing is known of what has arrived where.
+    mutating func beginTelling() {
+        untold = Outbox()
+        taken = [:]
+        stalls = [:]
+        refusedBy = []
+        isGreeted = false
     }
 
     // What is asked for one by one, because a copy of the replica that lives while it changes would make it copy all.

@@ -185,6 +185,12 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
         }
     }
 
+    /// The channels to this shard, in a set order.
+    var sources: [ChannelSource] {
+        gateways.sorted { $0.key < $1.key }.map { .gateway($0.key, session: $0.value.session) }
+            + peers.sorted { $0.key < $1.key }.map { .shard($0.key, generation: $0.value.generation) }
+    }
+
     // MARK: Outboxes
 
     /// Items for a gateway by number, as far as they are not taken, and the number of the first of them.
