@@ -100,7 +100,7 @@ extension ShardHost {
         guard view.mayTell(atMs: nowMs), places[i].mayTell else { return }
         let committed = places[i].committed
         if !places[i].isGreeted, places[i].isSettled { greet(shard) }
-        places[i].told = (places[i].generation ?? 0, committed)
+        places[i].noteTold(through: committed)
         while let next = places[i].untold.all.first?.element, next.index <= committed {
             var through = next.number
             places[i].untold.take(through: places[i].untold.first)

@@ -131,6 +131,7 @@ public final class SimWorld {
         nowUs = max(nowUs, next.timeUs)
         step.timeUs = nowUs
         step.slot = nil
+        step.asker = nil
         step.fault = nil
         step.kind = .other
         step.effects.removeAll(keepingCapacity: true)
@@ -248,7 +249,8 @@ public final class SimWorld {
     // MARK: The coordinator
 
     func ask(_ request: StoreRequest, id: UInt64, from process: SimProcess) {
-        let ask = StoreAsk(slot: process.slot, serial: process.serial, id: id, request: request)
+        let ask = StoreAsk(
+            slot: process.slot, serial: process.serial, node: process.node, id: id, request: request)
         trace.line(nowUs, "\(process.name) asks etcd #\(id): \(request)")
         if let atUs = front.send(ask, nowUs: nowUs) { agenda.add(.store(ask), atUs: atUs) }
         schedule(.unanswered(id: id), for: process.slot, process.serial, inUs: SimProcess.storeTimeoutUs)
@@ -256,6 +258,7 @@ public final class SimWorld {
 
     private func arrive(_ ask: StoreAsk) {
         begin(.store)
+        step.asker = ask.node
         let before = front.store.revision
         switch front.arrive(ask, nowUs: nowUs) {
         case .lost: trace.line(nowUs, "etcd never hears #\(ask.id) of n\(ask.slot)")
