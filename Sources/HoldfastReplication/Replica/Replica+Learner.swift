@@ -237,6 +237,7 @@ extension Replica {
                 outboxLimit: settings.outboxLimit, configuration: configuration)
             try reader.finish()
             self.state = state
+            self.state?.mutations = settings.mutations
         } catch {
             effects.append(.alarm("snapshot at \(attempt.partsIndex): \(error.message)"))
             return
@@ -245,7 +246,7 @@ extension Replica {
         committed = 0
         digests = []
         hasNewDigest = false
-        if let timeMs = state?.timeMs { offsetMs = timeMs - nowMs }
+        if let timeMs = state?.timeMs, !settings.mutations.contains(.nodeClock) { offsetMs = timeMs - nowMs }
         let early = attempt.early
         self.attempt?.isFed = true
         self.attempt?.early = []

@@ -167,7 +167,7 @@ extension Replica {
         // Who is no primary sends nothing: if it becomes one, it looks at the outboxes themselves.
         state?.releases = Outbox()
         log.append(bytes)
-        if let timeMs = state?.timeMs { offsetMs = timeMs - nowMs }
+        if let timeMs = state?.timeMs, !settings.mutations.contains(.nodeClock) { offsetMs = timeMs - nowMs }
         takeDigest()
         return true
     }

@@ -99,6 +99,7 @@ extension Replica {
         state = ShardState(
             home: shard, generation: generation, layout: layout, outboxLimit: settings.outboxLimit,
             configuration: configuration)
+        state?.mutations = settings.mutations
         log = ReplicaLog(generation: generation)
         committed = 0
         offsetMs = 0
@@ -192,6 +193,8 @@ extension Replica {
         lead.isStarted = true
         lead.startedIndex = log.last
         lead.positions = [:]
+        if settings.mutations.contains(.acceptedOutside) { state?.forgetAccepted() }
+        if settings.mutations.contains(.tailReplies) { state?.dropReplies() }
         log(.epochStart(epoch: epoch, wallMs: wallMs), random: (0, 0), isPatient: false, into: &effects)
         state?.releaseAll()
         effects.append(.opened)

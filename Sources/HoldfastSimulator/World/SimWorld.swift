@@ -56,12 +56,14 @@ public final class SimWorld {
         self.checkers = checkers
         homes = plan.setup.layout.homes
         let setup = plan.setup
-        limits = SharedLimits(setup.limits, layout: setup.layout)
+        limits = SharedLimits(setup.limits, layout: setup.layout, mutations: options.modelMutations)
         trace = Trace(write: write)
         slots = (0..<setup.slots).map { SimSlot(name: "n\($0)", host: setup.hosts.isEmpty ? "" : setup.hosts[$0]) }
         network = SimNetwork(slots: setup.slots, random: SimRandom(seed: seed, stream: 2))
-        front = StoreFront(
+        var front = StoreFront(
             shards: setup.layout.count, slots: setup.slots, random: SimRandom(seed: seed, stream: 3))
+        front.store.mutations = options.worldMutations
+        self.front = front
         random = SimRandom(seed: seed, stream: 4)
         generations = Array(repeating: nil, count: setup.layout.count)
         activeFaults = Array(repeating: false, count: plan.faults.count)
