@@ -10,6 +10,8 @@ public struct Limits: Codable, Equatable, Sendable {
     public var resumeWindowMs: UInt32 = 60_000
     /// How long after a drop the player still counts as online.
     public var offlineAfterMs: UInt32 = 2_000
+    /// After a failover or a stall nobody is told as offline or gone, and no window ends, within this.
+    public var presenceGraceMs: UInt32 = 2_500
     /// Outcomes that a run remembers; the oldest goes.
     public var rememberedRequests: Int = 64
     /// Requests of one run that may be open at a time; one more gets 3.
@@ -120,6 +122,7 @@ extension Limits {
         try read("heartbeatMs", &heartbeatMs)
         try read("resumeWindowMs", &resumeWindowMs)
         try read("offlineAfterMs", &offlineAfterMs)
+        try read("presenceGraceMs", &presenceGraceMs)
         try read("rememberedRequests", &rememberedRequests)
         try read("openRequests", &openRequests)
         try read("requestTimeoutMs", &requestTimeoutMs)

@@ -21,6 +21,14 @@ import Testing
         walk.run(steps: 250)
     }
 
+    /// Shards and gateways are lost on the way, with all that is in them.
+    @Test(arguments: seeds)
+    func whileShardsAreLost(seed: UInt64) {
+        let layout = [ShardLayout.standard, ShardLayout(entityShards: 4, matchShards: 2)][Int(seed % 2)]
+        var walk = Walk(seed: seed, shuffled: true, layout: layout, losesShards: true)
+        walk.run(steps: 250)
+    }
+
     @Test(arguments: seeds.prefix(10))
     func anythingInTheOrderOfSending(seed: UInt64) {
         var walk = Walk(seed: seed, shuffled: false)
@@ -37,9 +45,11 @@ struct Walk {
     private var steps: [String] = []
     private(set) var hasFailed = false
     private var inputs = 0
+    private let losesShards: Bool
 
-    init(seed: UInt64, shuffled: Bool, layout: ShardLayout = .standard) {
+    init(seed: UInt64, shuffled: Bool, layout: ShardLayout = .standard, losesShards: Bool = false) {
         self.seed = seed
+        self.losesShards = losesShards
         world = World(seed: seed, shuffled: shuffled, layout: layout) { limits in
             // Windows short enough to end within a walk.
             limits.resumeWindowMs = 6_000
@@ -80,6 +90,7 @@ struct Walk {
 
     private mutating func step() {
         let client = clients[random.below(clients.count)]
+        if losesShards, random.below(25) == 0 { lose() }
         switch random.below(20) {
         case 0...2: pass()
         case 3: if client.link != nil { drop(client) }
@@ -89,6 +100,19 @@ struct Walk {
         default: if client.link != nil { call(client) }
         }
         for _ in 0..<random.below(7) { world.deliverOne() }
+    }
+
+    private mutating func lose() {
+        if random.below(4) == 0 {
+            let gateway = random.below(World.gateways)
+            steps.append("gateway \(gateway) is lost")
+            world.lose(gateway: gateway)
+            return
+        }
+        let shards = world.machines()
+        let (shard, machine) = shards[random.below(shards.count)]
+        steps.append("shard \(shard.number) is lost, with \(machine.counts)")
+        world.lose(shard)
     }
 
     private mutating func pass() {
@@ -219,6 +243,10 @@ struct Walk {
     private mutating func rest() {
         steps.append("rest")
         world.settle()
+        if losesShards {
+            // What was lost on its way is made up for by 1, or by the end of the link.
+            world.advance(ms: 5_300)
+        }
         while clients.contains(where: { $0.link != nil && $0.sendAgain() }) { world.settle() }
         if let fault = alwaysFault() ?? restFault() { report(fault) }
     }
@@ -243,7 +271,34 @@ struct Walk {
             }
             if let fault = linkFault(client) { return fault }
         }
-        return world.rooms().lazy.compactMap(inputFault).first
+        return world.rooms().lazy.compactMap(inputFault).first ?? matchFault()
+    }
+
+    /// What pools and the directory know is what there is.
+    private func matchFault() -> String? {
+        let rooms = world.rooms()
+        for pool in world.pools() {
+            if !pool.placing.isEmpty || !pool.ordered.isEmpty { return "a pool still places callers at rest" }
+            for (id, room) in pool.rooms {
+                guard let real = rooms.first(where: { $0.key.id == id }) else {
+                    return "a pool knows \(id), which is gone"
+                }
+                if room.expected != 0 { return "a pool expects callers in \(id) at rest" }
+                if room.taken != real.players.count { return "a pool counts \(room.taken) in \(id)" }
+            }
+            for ticket in pool.queue {
+                guard case .matching(_, ticket.claim, _)? = world.player(ticket.player.id)?.place else {
+                    return "a pool lets \(ticket.player.id) wait, who does not"
+                }
+            }
+        }
+        for room in rooms where room.pool != nil {
+            let pool = world.pools().first { $0.key == room.pool }
+            if pool?.rooms[room.key.id] == nil { return "no pool knows \(room.key.id)" }
+        }
+        let listed = Set(world.directory()?.rooms.keys.map { $0 } ?? [])
+        if listed != Set(rooms.map(\.key.id)) { return "the directory has \(listed)" }
+        return nil
     }
 
     /// No input stands in two frames, whatever was sent again.

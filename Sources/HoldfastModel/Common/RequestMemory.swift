@@ -50,6 +50,8 @@ public struct RequestMemory: Sendable, Equatable {
 
     var ids: [UInt32] { executed.map(\.id) }
 
+    func ids(of outcome: Outcome) -> [UInt32] { executed.filter { $0.outcome == outcome }.map(\.id) }
+
     /// The reply that an outcome is told by; nil for `joined`.
     static func reply(_ outcome: Outcome) -> ServerMessage.Body? {
         switch outcome {

@@ -119,7 +119,7 @@ extension ConnectionMachine {
                 id,
                 .init(
                     isSeatCall: kind == .seat && !isRepeat, holdsRoomCalls: kind == .seat && !waits && !isRepeat,
-                    isLeave: !isRepeat && body == .leaveRoom(LeaveRoom()), awaited: 1,
+                    isLeave: !isRepeat && body == .leaveRoom(LeaveRoom()), isRoomCall: kind == .room, awaited: 1,
                     deadlineMs: waits ? nil : deadline))
         }
     }
@@ -158,6 +158,11 @@ extension ConnectionMachine {
     ) {
         let owed = withSession { $0.window.settle(id, place) } ?? false
         if owed || isDue, id != 0 { out.append(.send(ServerMessage(id: id, body: body))) }
+        sendHeld(&out)
+    }
+
+    /// Calls to the room go on when it is known which.
+    mutating func sendHeld(_ out: inout [Output]) {
         let due = withSession { session -> [RoomCall] in
             if session.held.isEmpty || session.window.holdsRoomCalls { return [] }
             defer { session.held = [] }

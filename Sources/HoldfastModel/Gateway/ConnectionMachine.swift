@@ -47,6 +47,7 @@ public struct ConnectionMachine: Sendable {
         let player: PlayerKey
         /// To fall back to when the resume is dead.
         let token: String?
+        let deadlineMs: Int64
     }
 
     /// A call to the room that the player is in.
@@ -103,7 +104,17 @@ public struct ConnectionMachine: Sendable {
     /// The player whose link this is, once it is connected.
     public private(set) var player: PlayerKey?
     /// The player's place, as far as it was told here.
-    public private(set) var seat: SeatView?
+    public internal(set) var seat: SeatView? {
+        didSet {
+            isSeatInDoubt = false
+            doubtEndsMs = nil
+        }
+    }
+    /// The newest claims that have ended, of which nothing more counts.
+    public private(set) var endedClaims: [Claim] = []
+    /// The seat's room is lost, and the player's shard has not said so yet.
+    var isSeatInDoubt = false
+    private var doubtEndsMs: Int64?
     private var linkBudget: TokenBucket
     private var malformed = 0
     /// Requests of an earlier link that were decided before `attached` came.
@@ -234,7 +245,8 @@ public struct ConnectionMachine: Sendable {
                     frameID: resume.frameId)
                 let nobody = PlayerKey(project: "", id: "")
                 let tokenPlayer = token.map { around.tokens.claimedPlayer(of: $0) ?? nobody }
-                phase = .attaching(Attaching(id: id, player: player, token: token))
+                phase = .attaching(
+                    Attaching(id: id, player: player, token: token, deadlineMs: attachDeadlineMs(around)))
                 let credential = AttachRequest.Credential.resume(
                     token: resume.resumeToken, position: position, tokenPlayer: tokenPlayer)
                 out.append(.route(.player(player, .attach(.init(link: link, id: id, credential: credential)))))
@@ -256,11 +268,16 @@ public struct ConnectionMachine: Sendable {
         switch around.tokens.check(token, nowS: around.wallMs / 1000) {
         case .failure(let error): refuseToken(id, error.message, &out)
         case .success(let verified):
-            phase = .attaching(Attaching(id: id, player: verified.player, token: nil))
+            phase = .attaching(
+                Attaching(id: id, player: verified.player, token: nil, deadlineMs: attachDeadlineMs(around)))
             let credential = AttachRequest.Credential.token(name: verified.name, avatar: verified.avatar)
             out.append(
                 .route(.player(verified.player, .attach(.init(link: link, id: id, credential: credential)))))
         }
+    }
+
+    private func attachDeadlineMs(_ around: Surroundings) -> Int64 {
+        around.nowMs + Int64(limits.value.requestTimeoutMs)
     }
 
     private mutating func refuseToken(_ id: UInt32, _ message: String, _ out: inout [Output]) {
@@ -285,15 +302,13 @@ public struct ConnectionMachine: Sendable {
         case .settled(let id):
             if case .attaching = phase { settledEarly.append(id) }
             withSession { $0.window.take(id) }
-        case .joined(let id, let joined, let seat):
-            // Its stream follows, so the first is told even when 1 was said in its stead before.
-            let isFirst = self.seat?.claim != seat.claim
-            if case .attached = phase { self.seat = seat }
-            settle(id, .roomJoined(joined), .player, isDue: isFirst, &out)
+        case .joined(let id, let joined, let seat): self.joined(id, joined, seat, &out)
         case .frames(let id, let frames):
             let owed = withSession { $0.window.settle(id, .nowhere) } ?? false
             if owed { out.append(.sendFrames(id: id, frames)) }
+        case .seatLost(let claim, let calls, let error): seatLost(claim, calls, error, &out)
         case .unseated(let claim):
+            note(ended: claim)
             if seat?.claim == claim {
                 seat = nil
                 withSession { $0.window.unseat() }
@@ -312,6 +327,20 @@ public struct ConnectionMachine: Sendable {
         }
         takeEarly(&budgets, around, &out)
         return out
+    }
+
+    private mutating func joined(_ id: UInt32, _ joined: RoomJoined, _ seat: SeatView, _ out: inout [Output]) {
+        let isFirst = self.seat?.claim != seat.claim
+        if isFirst, endedClaims.contains(seat.claim) { return }
+        if isFirst, case .remembered? = withSession({ $0.window.standing(of: id) }) {
+            // The request led to another seat before, which was lost: what a client would make of two answers is
+            // anyone's guess, while a resume tells it where it sits.
+            out += end(.serverError, "a request led to two rooms, one of which was lost")
+            return
+        }
+        if case .attached = phase { self.seat = seat }
+        // Its stream follows, so the first is told even when 1 was said in its stead before.
+        settle(id, .roomJoined(joined), .player, isDue: isFirst, &out)
     }
 
     private mutating func attached(
@@ -420,6 +449,9 @@ public struct ConnectionMachine: Sendable {
     /// To be called now and then: a few times in the shortest of the limits.
     public mutating func tick(nowMs: Int64) -> [Output] {
         var out: [Output] = []
+        if isSeatInDoubt, isDoubtOver(nowMs: nowMs) {
+            return end(.serverError, "the room was lost, and nothing was heard of what became of the seat")
+        }
         switch phase {
         case .fresh(let deadlineMs):
             if deadlineMs <= nowMs {
@@ -437,9 +469,26 @@ public struct ConnectionMachine: Sendable {
             let waiting = early
             early = []
             for decoded in waiting { refuseForNow(decoded, &out) }
-        case .attaching, .closed: break
+        case .attaching(let attaching):
+            if attaching.deadlineMs <= nowMs { out += end(.serverError, "the player's shard did not answer in time") }
+        case .closed: break
         }
         return out
+    }
+
+    /// The end of the seat is to be heard from the player's shard; this is for when that knows of no such seat.
+    private mutating func isDoubtOver(nowMs: Int64) -> Bool {
+        let end = doubtEndsMs ?? nowMs + Int64(limits.value.requestTimeoutMs)
+        doubtEndsMs = end
+        return end <= nowMs
+    }
+
+    // MARK: Claims that ended
+
+    mutating func note(ended claim: Claim) {
+        if endedClaims.contains(claim) { return }
+        if endedClaims.count == 8 { endedClaims.removeFirst() }
+        endedClaims.append(claim)
     }
 
     // MARK: Helpers

@@ -15,6 +15,8 @@ struct RequestWindow: Sendable {
         let holdsRoomCalls: Bool
         /// Whether it is `leaveRoom`, whose answer nothing of the room may follow.
         var isLeave = false
+        /// Whether it goes to the room that the player is in.
+        var isRoomCall = false
         /// How many answers this link is owed.
         var awaited: Int
         /// How many are on their way; more than are owed after an answer that came too late.
@@ -60,6 +62,8 @@ struct RequestWindow: Sendable {
 
     var hasOpenSeatCall: Bool { open.values.contains(where: \.isSeatCall) }
     var holdsRoomCalls: Bool { open.values.contains(where: \.holdsRoomCalls) }
+    var hasOpenLeave: Bool { open.values.contains(where: \.isLeave) }
+    var openRoomCalls: [UInt32] { open.filter(\.value.isRoomCall).keys.sorted() }
 
     mutating func begin(_ id: UInt32, _ request: Open) {
         if id != 0 { open[id] = request }
@@ -107,6 +111,19 @@ struct RequestWindow: Sendable {
             trim()
         }
         return owed
+    }
+
+    /// No outcome will come, or none that counts: what comes all the same is passed over.
+    /// - Parameter isKept: whether the request must not be done again.
+    /// - Returns: how many answers this link is owed.
+    mutating func close(_ id: UInt32, isKept: Bool) -> Int {
+        guard let request = open.removeValue(forKey: id) else { return 0 }
+        if request.isRoomCall, request.outstanding > 0, surplus.count < limit { surplus[id] = request.outstanding }
+        if isKept, place(of: id) == nil {
+            executed.append((id, .player))
+            trim()
+        }
+        return request.awaited
     }
 
     /// The requests whose answer is overdue; they stay open.

@@ -1,3 +1,5 @@
+public import HoldfastProtocol
+
 /// Keeps the words of two rooms apart on their way to one link. A player's next room may be heard of before the last
 /// words of the one before, since they come from different shards; the next room's then wait, so that its stream begins
 /// after the other's end.
@@ -24,11 +26,15 @@ public struct RoomOrder<Frame: Sendable>: Sendable {
 
     public init() {}
 
-    /// - Parameter seat: the link's place, as far as it was told.
-    public mutating func judge(_ word: Word, seat: SeatView?) -> Verdict {
+    /// - Parameters:
+    ///   - seat: the link's place, as far as it was told.
+    ///   - ended: claims with which the link has nothing more to do.
+    public mutating func judge(_ word: Word, seat: SeatView?, ended: [Claim]) -> Verdict {
         let mayPass: Bool
         switch word {
-        case .delivery(.joined(_, _, let new)): mayPass = seat == nil || seat?.claim == new.claim
+        case .delivery(.joined(_, _, let new)):
+            mayPass = seat == nil || seat?.claim == new.claim
+            if !mayPass, ended.contains(new.claim) { return .drop }
         case .delivery(.replay(let room, _, _)), .stream(_, let room): mayPass = seat?.room.id == room
         // The end of a seat that is not known yet waits with its beginning.
         case .delivery(.unseated(let claim)): mayPass = waiting.isEmpty || seat?.claim == claim
@@ -43,6 +49,17 @@ public struct RoomOrder<Frame: Sendable>: Sendable {
         }
         waiting.append(word)
         return .hold
+    }
+
+    /// Whether a seat in a room that lives there waits to be told of.
+    public func waits(forRoomIn home: ShardID, of layout: ShardLayout) -> Bool {
+        waiting.contains { word in
+            if case .delivery(.joined(_, _, let seat)) = word {
+                layout.home(of: seat.room.shard) == home
+            } else {
+                false
+            }
+        }
     }
 
     /// The seat has ended: what waited for that, in order.

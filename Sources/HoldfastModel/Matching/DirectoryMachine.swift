@@ -48,6 +48,13 @@ struct DirectoryMachine: Sendable {
         }
     }
 
+    /// Forgets the rooms that lived there.
+    mutating func shardLost(_ home: ShardID, _ context: EntryContext) {
+        let layout = context.limits.layout
+        let lost = rooms.keys.filter { layout.home(of: RoomKey(project: project, id: $0).shard) == home }
+        for room in lost { update(room, nil) }
+    }
+
     mutating func reindex(_ old: RoomListing?, _ new: RoomListing?) {
         for toSpectate in [false, true] {
             for type in Set([old?.summary.type, new?.summary.type, ""].compactMap { $0 }.map(ExactText.init)) {

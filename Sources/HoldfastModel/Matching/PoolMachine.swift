@@ -136,6 +136,50 @@ struct PoolMachine: Sendable {
         queue.insert(ticket, at: i)
     }
 
+    // MARK: Losses
+
+    /// Forgets the rooms and callers that lived there, and has rooms ordered again that a directory may not have passed
+    /// on.
+    mutating func shardLost(_ home: ShardID, _ context: inout EntryContext) {
+        let layout = context.limits.layout
+        queue.removeAll { layout.home(of: $0.player.shard) == home }
+        for ticket in placing.values where layout.home(of: ticket.player.shard) == home {
+            placing[ticket.id] = nil
+            rooms[ticket.room]?.expected -= 1
+        }
+        func isLost(_ room: String) -> Bool {
+            layout.home(of: RoomKey(project: key.project, id: room).shard) == home
+        }
+        for room in rooms.keys where isLost(room) { rooms[room] = nil }
+        ordered = ordered.filter { !isLost($0) }
+        let underway = placing.values.sorted { $0.order < $1.order }
+        for ticket in underway where isLost(ticket.room) {
+            // The player may have been told of its seat there, so its own shard has to decide.
+            placing[ticket.id] = nil
+            context.send(.player(ticket.player, .claimLost(ticket.claim, room: ticket.room)))
+        }
+        if layout.home(of: ShardID(ofDirectory: key.project)) == home { orderAgain(&context) }
+        search(&context)
+    }
+
+    /// A room that was made by the first order knows the claims of the second.
+    private mutating func orderAgain(_ context: inout EntryContext) {
+        for id in ordered.sorted() {
+            var tickets = placing.values.filter { $0.room == id }.sorted { $0.order < $1.order }
+            if tickets.count < Int(key.maxPlayerCount), let i = tickets.firstIndex(where: { $0.deadlineMs == nil }) {
+                // One that would not wait: the room is by its config.
+                tickets.insert(tickets.remove(at: i), at: 0)
+            }
+            guard let first = tickets.first else {
+                ordered.remove(id)
+                continue
+            }
+            context.send(
+                .directory(
+                    project: key.project, .admit(room: id, first.ticket.room, tickets.map(\.ticket.seating))))
+        }
+    }
+
     // MARK: Searching
 
     private mutating func search(_ context: inout EntryContext) {

@@ -25,6 +25,7 @@ extension PlayerMachine {
         run?.connection = connection
         run?.droppedAtMs = nil
         run?.offlineTold = false
+        attaching = nil
         guard let run else { return }
         let template = AttachTemplate(
             link: request.link, connection: connection, id: request.id, resumed: position != nil,
@@ -34,8 +35,7 @@ extension PlayerMachine {
         case .matching(_, let claim, _):
             // The client may have heard of its room before this shard has: then the room is asked first.
             if let room = position?.roomID, !room.isEmpty {
-                context.send(
-                    .room(RoomKey(project: key.project, id: room), .attach(player: key.id, claim, template)))
+                attach(to: room, claim, template, &context)
             } else {
                 settle(template, &context)
             }
@@ -53,6 +53,7 @@ extension PlayerMachine {
         waiting = []
         ended = nil
         pendingAttach = nil
+        verifying = nil
         if case .matching(let pool, let claim, _) = place {
             place = .matching(pool, claim, abandoned: true)
             context.send(.pool(pool, .cancel(player: key.id, claim)))
@@ -75,14 +76,20 @@ extension PlayerMachine {
         var template = old
         template.requests = digest()
         if case .seated(let room, let claim) = place {
-            context.send(
-                .room(RoomKey(project: key.project, id: room), .attach(player: key.id, claim, template)))
+            attach(to: room, claim, template, &context)
             return
         }
         var attachment = Attachment(
             resumed: template.resumed, resumeToken: template.resumeToken, requests: template.requests)
         attachment.ended = unseenEnd(template)
         context.deliver(template.link, .attached(id: template.id, attachment))
+    }
+
+    private mutating func attach(
+        to room: String, _ claim: Claim, _ template: AttachTemplate, _ context: inout EntryContext
+    ) {
+        attaching = RoomAttach(room: room, template: template)
+        context.send(.room(RoomKey(project: key.project, id: room), .attach(player: key.id, claim, template)))
     }
 
     /// The event that ended the seat, if the client cannot have seen it.
@@ -100,6 +107,7 @@ extension PlayerMachine {
         self.run?.droppedAtMs = context.nowMs
         self.run?.offlineTold = false
         if pendingAttach?.link == link { pendingAttach = nil }
+        attaching = nil
         switch place {
         case .seated(let room, let claim), .leaving(let room, let claim):
             detachSeat(room, claim, run.connection, &context)

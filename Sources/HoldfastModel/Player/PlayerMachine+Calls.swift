@@ -77,6 +77,16 @@ extension PlayerMachine {
             return
         case .create, .match, .join: break
         }
+        if case .seated(let room, let claim) = place {
+            // The room may have ended the seat, and its word of that be on its way.
+            open = OpenCall(id: id, link: link, isLeave: false)
+            verifying = Verifying(call: call, number: context.index)
+            context.send(
+                .room(
+                    RoomKey(project: key.project, id: room),
+                    .verify(player: key.id, claim, number: context.index)))
+            return
+        }
         guard place == .free else {
             reply(link, id, .failure(.alreadyInRoom, "you are in a room; leave it first"), &context)
             return
@@ -89,40 +99,41 @@ extension PlayerMachine {
 
     private mutating func claim(_ call: SeatCall, _ listener: Seating.Listener, _ context: inout EntryContext) {
         let claim = context.index
-        func seating(_ config: PlayerConfig, spectator: Bool = false, password: String = "", pool: PoolKey? = nil)
-            -> Seating
-        {
-            Seating(
-                player: key, claim: claim, listener: listener, config: config, asSpectator: spectator,
-                password: password,
-                lastInput: lastInput, pool: pool)
-        }
         switch call {
         case .create(let room, let player):
             let id = context.randomness.roomID()
             place = .claiming(room: id, claim, abandoned: false)
-            context.send(
-                .directory(project: key.project, .admit(room: id, room, [seating(player)])))
+            asked = Asked(call: call, listener: listener, atMs: context.nowMs, first: claim)
+            context.send(.directory(project: key.project, .admit(room: id, room, [seating(claim, listener, player)])))
         case .join(let id, let player, let spectator, let password):
             place = .claiming(room: id, claim, abandoned: false)
-            context.send(
-                .room(
-                    RoomKey(project: key.project, id: id),
-                    .seat(seating(player, spectator: spectator, password: password))))
+            let seating = seating(claim, listener, player, spectator: spectator, password: password)
+            context.send(.room(RoomKey(project: key.project, id: id), .seat(seating)))
         case .match(let room, let player, let timeoutMs):
             let pool = PoolKey(
                 project: key.project, type: room.type, maxPlayerCount: room.maxPlayerCount, params: room.matchParams)
             place = .matching(pool, claim, abandoned: false)
-            let ticket = MatchTicket(seating: seating(player, pool: pool), room: room, timeoutMs: timeoutMs)
-            context.send(.pool(pool, .match(ticket)))
+            asked = Asked(call: call, listener: listener, atMs: context.nowMs, first: claim)
+            let seating = seating(claim, listener, player, pool: pool)
+            context.send(.pool(pool, .match(MatchTicket(seating: seating, room: room, timeoutMs: timeoutMs))))
         case .leave, .cancelMatch: break
         }
+    }
+
+    func seating(
+        _ claim: Claim, _ listener: Seating.Listener, _ config: PlayerConfig, spectator: Bool = false,
+        password: String = "", pool: PoolKey? = nil
+    ) -> Seating {
+        Seating(
+            player: key, claim: claim, listener: listener, config: config, asSpectator: spectator, password: password,
+            lastInput: lastInput, pool: pool)
     }
 
     private mutating func cancelMatch(_ link: Link, _ id: UInt32, _ context: inout EntryContext) {
         reply(link, id, .done, &context)
         // The pool decides whether the match or this was first; its word is matchRoom's one reply.
         if case .matching(let pool, let claim, _) = place {
+            asked?.isCancelled = true
             context.send(.pool(pool, .cancel(player: key.id, claim)))
         }
     }

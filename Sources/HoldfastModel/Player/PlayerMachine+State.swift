@@ -13,6 +13,9 @@ extension PlayerMachine: StateCodable {
         writer.put(ended)
         writer.put(isEndTold)
         writer.put(pendingAttach)
+        writer.put(attaching)
+        writer.put(asked)
+        writer.put(verifying)
         writer.put(windowMs)
         writer.put(graceMs)
     }
@@ -29,6 +32,9 @@ extension PlayerMachine: StateCodable {
         ended = try reader.optional()
         isEndTold = try reader.bool()
         pendingAttach = try reader.optional()
+        attaching = try reader.optional()
+        asked = try reader.optional()
+        verifying = try reader.optional()
         windowMs = try reader.time()
         graceMs = try reader.time()
     }
@@ -122,6 +128,48 @@ extension PlayerMachine.OpenCall: StateCodable {
         times = try reader.int(in: 0...(1 << 20))
         isLeave = try reader.bool()
         listener = try reader.optional()
+    }
+}
+
+extension PlayerMachine.RoomAttach: StateCodable {
+    func encode(into writer: inout StateWriter) {
+        writer.put(room)
+        writer.put(template)
+    }
+
+    init(from reader: inout StateReader) throws(StateError) {
+        room = try reader.text()
+        template = try reader.value()
+    }
+}
+
+extension PlayerMachine.Asked: StateCodable {
+    func encode(into writer: inout StateWriter) {
+        writer.put(call)
+        writer.put(listener)
+        writer.put(atMs)
+        writer.put(first)
+        writer.put(isCancelled)
+    }
+
+    init(from reader: inout StateReader) throws(StateError) {
+        call = try reader.value()
+        listener = try reader.value()
+        atMs = try reader.time()
+        first = try reader.number()
+        isCancelled = try reader.bool()
+    }
+}
+
+extension PlayerMachine.Verifying: StateCodable {
+    func encode(into writer: inout StateWriter) {
+        writer.put(call)
+        writer.put(number)
+    }
+
+    init(from reader: inout StateReader) throws(StateError) {
+        call = try reader.value()
+        number = try reader.number()
     }
 }
 

@@ -18,6 +18,12 @@ struct PlayerMachine: Sendable {
     var isEndTold = false
     /// An attach that waits until the claim is decided.
     var pendingAttach: AttachTemplate?
+    /// The newest attach that a room was asked to complete: should the room be lost, it is completed here.
+    var attaching: RoomAttach?
+    /// What led to the claim that is not decided yet, to ask again when a shard that had it was lost.
+    var asked: Asked?
+    /// What is open waits for the room's word whether the player sits there (design, rule 12).
+    var verifying: Verifying?
 
     /// From a connect with a token to its end (rooms.md, "A run").
     struct Run: Sendable {
@@ -60,6 +66,27 @@ struct PlayerMachine: Sendable {
         let call: SeatCall
     }
 
+    struct RoomAttach: Sendable {
+        let room: String
+        let template: AttachTemplate
+    }
+
+    struct Asked: Sendable {
+        /// `create` or `match`.
+        let call: SeatCall
+        let listener: Seating.Listener
+        let atMs: Int64
+        /// The first claim of the call: any since may still come to a seat.
+        let first: Claim
+        /// The pool was told to end the wait.
+        var isCancelled = false
+    }
+
+    struct Verifying: Sendable {
+        let call: SeatCall
+        let number: UInt64
+    }
+
     init(key: PlayerKey) { self.key = key }
 
     /// Whether nothing is lost when it is forgotten.
@@ -87,11 +114,11 @@ struct PlayerMachine: Sendable {
         case .refused(let claim, let error): refused(claim, error, &context)
         case .leaveRefused(let claim, let error): leaveRefused(claim, error, &context)
         case .out(let claim, let report): out(claim, report, &context)
-        case .attachFailed(_, let template):
-            guard run?.connection == template.connection else { return }
-            settle(template, &context)
+        case .attachFailed(_, let template): attachFailed(template, &context)
         case .heardEnd(let link): if run?.link == link { ended = nil }
         case .joinLost(let claim, let link, let id): joinLost(claim, link, id, &context)
+        case .claimLost(let claim, let room): claimLost(claim, room, &context)
+        case .verified(let claim, let number, let held): verified(claim, number, held, &context)
         }
     }
 
@@ -109,6 +136,7 @@ struct PlayerMachine: Sendable {
         case .seated(let room, let claim), .leaving(let room, let claim):
             context.send(.room(RoomKey(project: key.project, id: room), .offline(player: key.id, claim)))
         case .matching(let pool, let claim, _):
+            asked?.isCancelled = true
             context.send(.pool(pool, .cancel(player: key.id, claim)))
         case .free, .claiming: break
         }
@@ -123,6 +151,8 @@ struct PlayerMachine: Sendable {
         waiting = []
         ended = nil
         pendingAttach = nil
+        attaching = nil
+        verifying = nil
         switch place {
         case .free, .leaving: break
         case .claiming(let room, let claim, _): place = .claiming(room: room, claim, abandoned: true)
@@ -146,15 +176,23 @@ extension PlayerMachine {
         let abandoned: Bool
         switch place {
         case .claiming(_, claim, let gone), .matching(_, claim, let gone): abandoned = gone
-        case .free, .claiming, .matching, .seated, .leaving: return
+        case .matching(let pool, let newer, false) where isOfOpenCall(claim):
+            // A pool that was lost had found it; the one that was asked in its stead need not search on.
+            context.send(.pool(pool, .cancel(player: key.id, newer)))
+            abandoned = false
+        case .seated(room, claim), .leaving(room, claim): return
+        case .free, .claiming, .matching, .seated, .leaving:
+            giveBack(claim, room, &context)
+            return
         }
+        asked = nil
         if abandoned {
             // Nobody was told of it, so it is as if it had never been.
             leave(room, claim, .disconnected, &context)
             return
         }
         place = .seated(room: room, claim)
-        if let dropped = run?.droppedAtMs, run?.offlineTold == true || context.nowMs >= dropped + graceMs {
+        if run?.offlineTold == true {
             context.send(.room(RoomKey(project: key.project, id: room), .offline(player: key.id, claim)))
         }
         ended = nil
@@ -177,6 +215,7 @@ extension PlayerMachine {
         case .claiming(_, claim, _), .matching(_, claim, _): place = .free
         case .free, .claiming, .matching, .seated, .leaving: return
         }
+        asked = nil
         finish(.error(error), &context)
         goOn(&context)
     }
@@ -199,6 +238,7 @@ extension PlayerMachine {
         case .free, .claiming, .matching, .seated, .leaving: return
         }
         place = .free
+        attaching = nil
         if let run, report.connection >= run.firstConnection {
             memory.merge(report.memory, limit: limit(context))
             lastInput = max(lastInput, report.lastInput)
@@ -206,11 +246,12 @@ extension PlayerMachine {
             isEndTold = false
         }
         if let open, open.isLeave { finish(.done, &context) }
+        beginVerified(&context)
         goOn(&context)
     }
 
     /// The present link took the request over as open, and will not hear of it unless it is sent again.
-    private func tellSettled(_ call: OpenCall, _ context: inout EntryContext) {
+    func tellSettled(_ call: OpenCall, _ context: inout EntryContext) {
         guard call.id != 0, let link = run?.link, link != call.link else { return }
         context.deliver(link, .settled(id: call.id))
     }
@@ -238,7 +279,7 @@ extension PlayerMachine {
     static let seatIsGone = "the room that this request entered has been left"
 
     /// Answers the open call.
-    private mutating func finish(_ body: ServerMessage.Body, _ context: inout EntryContext) {
+    mutating func finish(_ body: ServerMessage.Body, _ context: inout EntryContext) {
         guard let call = open else { return }
         open = nil
         let kept = RequestMemory.keeps(body)
@@ -251,7 +292,7 @@ extension PlayerMachine {
     }
 
     /// A claim was decided: what waited for that can go on.
-    private mutating func goOn(_ context: inout EntryContext) {
+    mutating func goOn(_ context: inout EntryContext) {
         if let template = pendingAttach {
             pendingAttach = nil
             settle(template, &context)

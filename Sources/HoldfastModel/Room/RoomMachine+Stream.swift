@@ -187,11 +187,7 @@ extension RoomMachine {
     mutating func detach(_ player: String, _ claim: Claim, _ connection: ConnectionNumber) {
         guard let member = member(player, claim), member.connection == connection else { return }
         if member.reading == .live { listeners = nil }
-        update(player) {
-            $0.link = nil
-            $0.reading = .nothing
-            $0.rejoins = []
-        }
+        update(player) { $0.stopReading() }
     }
 
     // MARK: Reading on

@@ -15,6 +15,8 @@ struct RoomMachine: Sendable {
     var ownerID = ""
     /// Oldest first.
     var bans: [String] = []
+    /// The claims with which it was made: the order to make it may come twice.
+    var founders: [String: Claim] = [:]
     /// Nobody is in it any more; the shard forgets it.
     var isClosed = false
 
@@ -73,6 +75,9 @@ struct RoomMachine: Sendable {
         case .call(let player, let claim, let link, let id, let body):
             call(player, claim, link, id, body, &context)
         case .pull(let player, let claim, let link): pull(player, claim, link, &context)
+        case .verify(let player, let claim, let number):
+            let isHeld = member(player, claim) != nil
+            context.send(.player(playerKey(player), .verified(claim, number: number, held: isHeld)))
         }
         guard Self.changesMore(command) else { return .unchanged }
         advertise(&context)
@@ -83,7 +88,7 @@ struct RoomMachine: Sendable {
     private static func changesMore(_ command: RoomCommand) -> Bool {
         switch command {
         case .create, .seat, .leave, .offline, .attach: true
-        case .detach, .sendJoined, .pull: false
+        case .detach, .sendJoined, .pull, .verify: false
         case .call(_, _, _, _, let body):
             switch body {
             case .sendFrameInput, .sendCustomMessage, .reportFrameHash, .getFrames, .putSnapshot: false
@@ -99,6 +104,7 @@ struct RoomMachine: Sendable {
         seq = 1
         for seating in seatings {
             if ownerID.isEmpty { ownerID = seating.player.id }
+            founders[seating.player.id] = seating.claim
             players.append(member(seating, context.limits.value))
         }
         let told = RoomJoined(room: info, roomSeq: seq)
@@ -199,8 +205,16 @@ struct RoomMachine: Sendable {
             context.send(.player(playerKey(player), .leaveRefused(claim, error)))
             return
         }
+        if case .lost = cause {
+            let error = ErrorReply(.notInRoom, PlayerMachine.seatIsGone)
+            context.deliver(member.link, .seatLost(claim, calls: [], error))
+        }
         remove(member, ended: nil, &context)
-        if member.isSpectator { return }
+        if !member.isSpectator { tellLeft(player, &context) }
+    }
+
+    /// A player is out.
+    mutating func tellLeft(_ player: String, _ context: inout EntryContext) {
         passOnOwnership()
         frameSync?.note(.left, player)
         let left = PlayerLeft(roomId: key.id, roomOwnerId: ownerID, playerId: player)
@@ -239,28 +253,27 @@ struct RoomMachine: Sendable {
 
     /// Takes a member out, and tells the player's shard with what its seat remembered.
     mutating func remove(_ member: RoomMember, ended: OutReport.Ended?, _ context: inout EntryContext) {
+        let memory = takeOut(member) ?? RequestMemory()
+        let key = playerKey(member.player)
+        if let link = member.link {
+            // These waited for the present of a stream that ends here.
+            for id in member.rejoins { context.send(.player(key, .joinLost(member.claim, link, id: id))) }
+        }
+        let report = OutReport(
+            connection: member.connection, memory: memory, lastInput: member.lastInput, ended: ended)
+        context.send(.player(key, .out(member.claim, report)))
+        context.deliver(member.link, .unseated(member.claim))
+    }
+
+    /// - Returns: what the seat remembered.
+    mutating func takeOut(_ member: RoomMember) -> RequestMemory? {
         if member.isSpectator {
             spectators[member.player] = nil
         } else {
             players.removeAll { $0.player == member.player }
         }
         if member.reading == .live { listeners = nil }
-        let key = playerKey(member.player)
-        if let link = member.link {
-            // These waited for the present of a stream that ends here.
-            for id in member.rejoins { context.send(.player(key, .joinLost(member.claim, link, id: id))) }
-        }
-        context.send(
-            .player(
-                key,
-                .out(
-                    member.claim,
-                    OutReport(
-                        connection: member.connection,
-                        memory: memories.removeValue(forKey: member.player) ?? RequestMemory(),
-                        lastInput: member.lastInput,
-                        ended: ended))))
-        context.deliver(member.link, .unseated(member.claim))
+        return memories.removeValue(forKey: member.player)
     }
 
     mutating func closeIfEmpty(_ context: inout EntryContext) {

@@ -28,6 +28,12 @@ struct RoomMember: Sendable {
     /// The highest id of a frame input taken in this run.
     var lastInput: UInt32
 
+    mutating func stopReading() {
+        link = nil
+        reading = .nothing
+        rejoins = []
+    }
+
     enum Reading: Sendable, Equatable {
         /// No link listens.
         case nothing

@@ -84,6 +84,11 @@ extension Delivery: StateCodable {
             writer.put(id)
         case .replaced: writer.put(kind: 10)
         case .takenOver: writer.put(kind: 11)
+        case .seatLost(let claim, let calls, let error):
+            writer.put(kind: 12)
+            writer.put(claim)
+            writer.put(calls)
+            writer.put(message: error)
         }
     }
 
@@ -100,6 +105,10 @@ extension Delivery: StateCodable {
         case 9: self = .disconnected(id: try reader.uint32())
         case 10: self = .replaced
         case 11: self = .takenOver
+        case 12:
+            let claim = try reader.number()
+            let calls = try reader.values(UInt32.self)
+            self = .seatLost(claim, calls: calls, try reader.message())
         default: throw .unknown(kind, of: "Delivery")
         }
     }

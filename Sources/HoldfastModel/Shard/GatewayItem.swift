@@ -28,6 +28,9 @@ public enum Delivery: Sendable {
     case lagging
     /// The seat is gone; its memory is now the player's.
     case unseated(Claim)
+    /// The claim, or the seat that it had become, ended with a shard that was lost: nothing more comes of it. These
+    /// calls are answered with the error, as far as they are open.
+    indirect case seatLost(Claim, calls: [UInt32], ErrorReply)
     case disconnected(id: UInt32)
     /// Another connection of the player began a new run.
     case replaced
@@ -119,16 +122,16 @@ struct EntryContext {
     let nowMs: Int64
     /// Since 1970, for showing.
     let wallMs: Int64
-    /// The entry's index in the log.
+    /// Names what begins with this entry: grows with each, and no other generation of the shard has it.
     let index: UInt64
     var randomness: EntryRandomness
     let limits: SharedLimits
     var effects: [ShardEffect] = []
 
-    init(_ place: EntryPlace, limits: SharedLimits) {
+    init(_ place: EntryPlace, firstNumber: UInt64, limits: SharedLimits) {
         nowMs = place.timeMs
         wallMs = place.wallMs
-        index = place.index
+        index = firstNumber &+ place.index
         randomness = EntryRandomness(place.random.0, place.random.1)
         self.limits = limits
     }

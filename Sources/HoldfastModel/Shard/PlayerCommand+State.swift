@@ -59,6 +59,15 @@ extension PlayerCommand: StateCodable {
             writer.put(claim)
             writer.put(link)
             writer.put(id)
+        case .claimLost(let claim, let room):
+            writer.put(kind: 12)
+            writer.put(claim)
+            writer.put(room)
+        case .verified(let claim, let number, let held):
+            writer.put(kind: 13)
+            writer.put(claim)
+            writer.put(number)
+            writer.put(held)
         }
     }
 
@@ -94,6 +103,10 @@ extension PlayerCommand: StateCodable {
         case 11:
             let link = try reader.value(Link.self)
             self = .joinLost(claim, link, id: try reader.uint32())
+        case 12: self = .claimLost(claim, room: try reader.text())
+        case 13:
+            let number = try reader.number()
+            self = .verified(claim, number: number, held: try reader.bool())
         default: throw .unknown(kind, of: "PlayerCommand")
         }
     }

@@ -33,6 +33,9 @@ extension RoomCommand: StateCodable {
         case .pull(let player, let claim, let link):
             writer.put(kind: 8, player, claim)
             writer.put(link)
+        case .verify(let player, let claim, let number):
+            writer.put(kind: 9, player, claim)
+            writer.put(number)
         }
     }
 
@@ -66,6 +69,7 @@ extension RoomCommand: StateCodable {
             let id = try reader.uint32()
             self = .call(player: player, claim, link, id: id, try reader.clientBody())
         case 8: self = .pull(player: player, claim, try reader.value())
+        case 9: self = .verify(player: player, claim, number: try reader.number())
         default: throw .unknown(kind, of: "RoomCommand")
         }
     }
@@ -85,6 +89,7 @@ extension LeaveCause: StateCodable {
         case .call: writer.put(kind: 0)
         case .disconnected: writer.put(kind: 1)
         case .windowOver: writer.put(kind: 2)
+        case .lost: writer.put(kind: 3)
         }
     }
 
@@ -94,6 +99,7 @@ extension LeaveCause: StateCodable {
         case 0: self = .call
         case 1: self = .disconnected
         case 2: self = .windowOver
+        case 3: self = .lost
         default: throw .unknown(kind, of: "LeaveCause")
         }
     }

@@ -75,6 +75,10 @@ public enum PlayerCommand: Sendable {
     indirect case attachFailed(Claim, AttachTemplate)
     /// The seat ended before its `roomJoined` was told.
     case joinLost(Claim, Link, id: UInt32)
+    /// The pool had placed this claim in a room that was lost.
+    case claimLost(Claim, room: String)
+    /// The answer to `verify` with this number.
+    case verified(Claim, number: UInt64, held: Bool)
 }
 
 /// The calls that decide where a player sits; of these one at a time.
@@ -163,6 +167,8 @@ public enum RoomCommand: Sendable {
     indirect case call(player: String, Claim, Link, id: UInt32, ClientMessage.Body)
     /// The link has room for more of the stream.
     case pull(player: String, Claim, Link)
+    /// Asks whether the claim is still held.
+    case verify(player: String, Claim, number: UInt64)
 }
 
 public enum LeaveCause: Sendable {
@@ -170,6 +176,8 @@ public enum LeaveCause: Sendable {
     case call
     case disconnected
     case windowOver
+    /// The player's shard gave the claim up when a shard was lost through which it went.
+    case lost
 }
 
 /// A claim of a place in a room.

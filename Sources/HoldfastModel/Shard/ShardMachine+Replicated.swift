@@ -9,13 +9,17 @@ extension ShardMachine: ReplicatedMachine {
     public mutating func apply(
         _ step: MachineStep<ShardCommand>, at place: EntryPlace, into effects: inout [ShardEffect]
     ) {
-        var context = EntryContext(place, limits: limits)
+        if firstNumber == 0 { firstNumber = UInt64(clamping: max(1, place.wallMs)) << 20 }
+        var context = EntryContext(place, firstNumber: firstNumber, limits: limits)
         // Handed in and out, so that the caller's buffer is used.
         swap(&context.effects, &effects)
+        if case .epochStart = step { holdPresence(context) }
         fireDeadlines(&context)
         switch step {
         case .command(let command): handle(command, &context)
-        case .tick, .epochStart, .shardLost, .gatewayLost: break
+        case .tick, .epochStart: break
+        case .shardLost(let home): shardLost(home, &context)
+        case .gatewayLost(let gateway): gatewayLost(gateway, &context)
         }
         swap(&context.effects, &effects)
     }

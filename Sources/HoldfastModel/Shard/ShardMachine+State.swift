@@ -8,6 +8,8 @@ extension ShardMachine {
         Self.put(pools, PoolKey.isOrdered, into: &writer)
         Self.put(directories, { ExactText($0) < ExactText($1) }, into: &writer)
         writer.put(deadlines)
+        writer.put(fixed: firstNumber)
+        writer.put(presenceHeldUntilMs)
     }
 
     private static func put<Key: Hashable>(
@@ -28,6 +30,8 @@ extension ShardMachine {
         directories = try Self.entities(
             DirectoryMachine.self, by: { $0.project }, { ExactText($0) < ExactText($1) }, from: &reader)
         deadlines = try reader.value()
+        firstNumber = try reader.fixed()
+        presenceHeldUntilMs = try reader.int64()
     }
 
     private static func entities<Key: Hashable, Entity: StateCodable>(
@@ -64,6 +68,8 @@ extension ShardMachine {
         for count in [players.count, rooms.count, pools.count, directories.count] { hash.mix(whole: UInt64(count)) }
         hash.mix(whole: sum)
         hash.mix(deadlines, by: &writer)
+        hash.mix(whole: firstNumber)
+        hash.mix(whole: UInt64(bitPattern: presenceHeldUntilMs))
     }
 }
 

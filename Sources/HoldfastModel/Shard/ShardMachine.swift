@@ -15,6 +15,11 @@ public struct ShardMachine: Sendable {
     var pools: [PoolKey: PoolMachine] = [:]
     var directories: [String: DirectoryMachine] = [:]
     var deadlines = DeadlineQueue<Entity>()
+    /// Claims and connections are numbered by the log's index from here, so that those of a shard that has begun anew
+    /// are others than those of the one before, which other shards may still name. 0 before the first entry.
+    var firstNumber: UInt64 = 0
+    /// Until then nobody is told as offline or gone (design, rule 13).
+    var presenceHeldUntilMs: Int64 = .min
 
     public init(configuration: SharedLimits) {
         limits = configuration
@@ -39,6 +44,9 @@ public struct ShardMachine: Sendable {
     }
 
     mutating func fireDeadlines(_ context: inout EntryContext) {
+        guard let earliest = deadlines.next(), earliest.timeMs <= context.nowMs else { return }
+        // After a stall those who were cut off by it come back first.
+        if context.nowMs - earliest.timeMs > Self.stallMs { holdPresence(context) }
         // An entity's next deadline is later than now once it has fired, so this ends; the bound is for our own bugs.
         var rounds = 0
         while let due = deadlines.take(at: context.nowMs) {
@@ -46,7 +54,7 @@ public struct ShardMachine: Sendable {
             precondition(rounds < 10_000_000, "deadlines do not move on")
             switch due.key {
             case .player(let key):
-                players[key]?.fire(&context)
+                if context.nowMs >= presenceHeldUntilMs { players[key]?.fire(&context) }
                 settle(player: key)
             case .room(let key):
                 guard let place = rooms.index(forKey: key) else { continue }
@@ -58,12 +66,26 @@ public struct ShardMachine: Sendable {
         }
     }
 
+    /// A first deadline that fires so much later than it was due shows that nothing could be heard meanwhile.
+    private static var stallMs: Int64 { 1000 }
+
+    mutating func holdPresence(_ context: EntryContext) {
+        let end = context.nowMs + Int64(context.limits.value.presenceGraceMs)
+        presenceHeldUntilMs = max(presenceHeldUntilMs, end)
+    }
+
     private mutating func apply(_ command: PlayerCommand, to key: PlayerKey, _ context: inout EntryContext) {
         if players[key] == nil {
-            guard case .attach(let request) = command else { return }
-            if case .resume = request.credential {
-                context.deliver(request.link, .attachRefused(id: request.id, .resumeDead))
+            switch command {
+            case .attach(let request):
+                if case .resume = request.credential {
+                    context.deliver(request.link, .attachRefused(id: request.id, .resumeDead))
+                    return
+                }
+            case .seated(let claim, let room):
+                PlayerMachine.giveBack(key, claim, room, &context)
                 return
+            default: return
             }
         }
         players[key, default: PlayerMachine(key: key)].handle(command, &context)
@@ -71,9 +93,11 @@ public struct ShardMachine: Sendable {
     }
 
     private mutating func apply(_ command: RoomCommand, to key: RoomKey, _ context: inout EntryContext) {
-        if case .create(_, let seatings) = command, rooms[key] != nil {
+        if case .create(_, let seatings) = command, let room = rooms[key] {
             let error = ErrorReply(.serverError, "the new room's id is taken", retryAfterMs: 100)
-            for seating in seatings { RoomMachine.refuse(seating, key.id, error, &context) }
+            for seating in seatings where !room.wasMade(for: seating) {
+                RoomMachine.refuse(seating, key.id, error, &context)
+            }
             return
         }
         if rooms[key] == nil {
@@ -94,6 +118,10 @@ public struct ShardMachine: Sendable {
                 let player = PlayerKey(project: key.project, id: player)
                 context.send(.player(player, .joinLost(claim, link, id: id)))
                 return
+            case .verify(let player, let claim, let number):
+                let player = PlayerKey(project: key.project, id: player)
+                context.send(.player(player, .verified(claim, number: number, held: false)))
+                return
             case .leave, .offline, .detach, .pull: return
             }
         }
@@ -107,7 +135,7 @@ public struct ShardMachine: Sendable {
     mutating func settle(player key: PlayerKey) {
         guard let isIdle = players[key]?.isIdle else { return }
         if isIdle { players[key] = nil }
-        deadlines.set(players[key]?.nextDeadlineMs, for: .player(key))
+        deadlines.set(players[key]?.nextDeadlineMs.map { max($0, presenceHeldUntilMs) }, for: .player(key))
     }
 
     mutating func settle(_ after: RoomMachine.Afterwards, room key: RoomKey) {

@@ -85,7 +85,10 @@ actor ClientLink {
         }
         let around = surroundings()
         carryOut(withBudgets(nil) { machine, budgets in machine.deliver(delivery, budgets: &budgets, around) })
-        guard case .unseated = delivery else { return }
+        switch delivery {
+        case .unseated, .seatLost: break
+        default: return
+        }
         for word in order.release() {
             switch word {
             case .delivery(let delivery): deliver(delivery)
@@ -95,7 +98,7 @@ actor ClientLink {
     }
 
     private func mayPass(_ word: RoomOrder<PreparedFrame>.Word) -> Bool {
-        switch order.judge(word, seat: machine.seat) {
+        switch order.judge(word, seat: machine.seat, ended: machine.endedClaims) {
         case .pass: return true
         case .hold, .drop: return false
         case .giveUp:

@@ -268,6 +268,7 @@ final class Client {
         case .frames(let batch):
             for frame in batch.frames { follow(frame, of: batch.frameSyncId, firstKept: batch.firstKept) }
         case .playerKicked(let kicked): if kicked.playerId == id, kicked.roomId == roomID { begin("", at: 0) }
+        case .serviceError: begin("", at: 0)
         case .roomDismissed(let dismissed): if dismissed.roomId == roomID { begin("", at: 0) }
         // Answers to calls in flight may come in any order: an older leave says nothing of a newer seat.
         case .ok: if leaving.contains(message.id), message.id > joinedBy { begin("", at: 0) }

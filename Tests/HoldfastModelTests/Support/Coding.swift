@@ -94,6 +94,7 @@ final class Twins {
             case .item(let item):
                 samples[name(of: item)] = encoded(item)
                 return .item(copied(item))
+            case .begun, .gatewayLost: return parcel
             }
         }
         world.onApplied = { [self] applied, machine in take(applied, &machine, limits) }

@@ -21,6 +21,9 @@ final class World {
     enum Parcel {
         case command(ShardCommand)
         case item(GatewayItem)
+        /// Tells that the sender has begun anew, or is this no more.
+        case begun
+        case gatewayLost(GatewayID)
     }
 
     private struct Shard {
@@ -39,7 +42,8 @@ final class World {
 
     private var shards: [ShardID: Shard] = [:]
     private var deadlines = DeadlineQueue<ShardID>()
-    private var pending: [(way: Way, parcel: Parcel)] = []
+    private var pending: [(way: Way, parcel: Parcel, stamp: Stamp)] = []
+    var losses = Losses()
     private var head = 0
     /// Parcels on these ways wait.
     private var blocked: (Way) -> Bool = { _ in false }
@@ -102,8 +106,7 @@ final class World {
 
     func open(_ client: Client, _ encoding: Encoding) -> Link {
         lastLink += 1
-        let gateway = GatewayID(incarnation: 0, loop: UInt32(client.gateway))
-        let link = Link(gateway: gateway, number: lastLink, encoding: encoding)
+        let link = Link(gateway: losses.gateway(client.gateway), number: lastLink, encoding: encoding)
         let machine = ConnectionMachine(link: link, limits: limits, nowMs: nowMs)
         endpoints[link] = Endpoint(machine: machine, client: client)
         return link
@@ -200,7 +203,7 @@ final class World {
     }
 
     private func put(_ parcel: Parcel, from: Place, to: Place) {
-        pending.append((Way(from: from, to: to), onParcel(parcel)))
+        pending.append((Way(from: from, to: to), onParcel(parcel), losses.stamp(from: from, to: to)))
     }
 
     var isQuiet: Bool { head == pending.count }
@@ -228,13 +231,17 @@ final class World {
             }
             return false
         }
-        let (way, parcel) = pending[i]
+        let (way, parcel, stamp) = pending[i]
         if i == head { head += 1 } else { pending.remove(at: i) }
         if head > 4096 {
             pending.removeFirst(head)
             head = 0
         }
-        perform(parcel, at: way.to)
+        if case .shard(let receiver) = way.to { begin(receiver) }
+        if case .shard(let sender) = way.from, losses.isNews(stamp, of: sender, at: way.to) {
+            learn(of: sender, at: way.to)
+        }
+        if losses.isInForce(stamp, way) { perform(parcel, at: way.to) }
         return true
     }
 
@@ -270,6 +277,8 @@ final class World {
         case .item(.deliver(let link, let delivery)): deliver(delivery, to: link)
         case .item(.stream(let room, let links, let except, let message)):
             for link in links where link != except { stream(message, of: room, to: link) }
+        case .begun: break
+        case .gatewayLost(let gateway): if case .shard(let shard) = place { log(.gatewayLost(gateway), in: shard) }
         }
     }
 
@@ -279,8 +288,8 @@ final class World {
     }
 
     private func mayPass(_ word: RoomOrder<StreamMessage>.Word, _ link: Link) -> Bool {
-        let seat = endpoints[link]?.machine.seat
-        switch endpoints[link]?.order.judge(word, seat: seat) {
+        guard let machine = endpoints[link]?.machine else { return false }
+        switch endpoints[link]?.order.judge(word, seat: machine.seat, ended: machine.endedClaims) {
         case .pass: return true
         case .hold, .drop, nil: return false
         case .giveUp:
@@ -297,7 +306,10 @@ final class World {
         }
         let around = surroundings
         step(link) { $0.deliver(delivery, budgets: &$1, around) }
-        guard case .unseated = delivery else { return }
+        switch delivery {
+        case .unseated, .seatLost: break
+        default: return
+        }
         for word in endpoints[link]?.order.release() ?? [] {
             switch word {
             case .delivery(let delivery): deliver(delivery, to: link)
@@ -327,9 +339,15 @@ final class World {
 
     // MARK: Shards
 
+    private func begin(_ id: ShardID) {
+        guard shards[id] == nil else { return }
+        losses.note(new: id)
+        shards[id] = Shard(machine: ShardMachine(configuration: limits))
+    }
+
     func log(_ step: MachineStep<ShardCommand>, in id: ShardID) {
-        var shard = shards[id] ?? Shard(machine: ShardMachine(configuration: limits))
-        shards[id] = nil
+        begin(id)
+        guard var shard = shards.removeValue(forKey: id) else { return }
         shard.index += 1
         var draws = true
         if case .command(let command) = step { draws = command.drawsRandomness }
@@ -363,6 +381,47 @@ final class World {
         shards.values.reduce(into: (0, 0)) { sum, shard in
             sum.0 += shard.machine.counts.players
             sum.1 += shard.machine.counts.rooms
+        }
+    }
+
+    // MARK: Losses
+
+    /// All replicas of the shard die, and it begins anew. The others hear of it when its word comes.
+    func lose(_ shard: ShardID) {
+        guard shards[shard] != nil else { return }
+        shards[shard] = Shard(machine: ShardMachine(configuration: limits))
+        nowMs += 1
+        deadlines.set(nil, for: shard)
+        losses.lose(shard)
+        for other in shards.keys.sorted() where other != shard { put(.begun, from: .shard(shard), to: .shard(other)) }
+        for gateway in 0..<Self.gateways { put(.begun, from: .shard(shard), to: .gateway(gateway)) }
+    }
+
+    func lose(room: String) { lose(limits.layout.home(of: RoomKey(project: "acme", id: room).shard)) }
+
+    /// The process ends with all its links, and another begins in its stead.
+    func lose(gateway: Int) {
+        let old = losses.gateway(gateway)
+        losses.incarnations[gateway, default: 0] += 1
+        for link in endpoints.keys.sorted(by: { $0.number < $1.number }) where link.gateway == old {
+            endpoints.removeValue(forKey: link)?.client.closed(link, 1006)
+        }
+        for shard in shards.keys.sorted() { put(.gatewayLost(old), from: .gateway(gateway), to: .shard(shard)) }
+    }
+
+    private func learn(of sender: ShardID, at place: Place) {
+        losses.note(sender, at: place)
+        switch place {
+        case .shard(let shard): log(.shardLost(sender), in: shard)
+        case .gateway(let gateway): lose(sender, .generation, at: losses.gateway(gateway))
+        }
+    }
+
+    /// Tells the links of a gateway.
+    func lose(_ home: ShardID, _ why: LinksLossReason, at gateway: GatewayID) {
+        for link in endpoints.keys.sorted(by: { $0.number < $1.number }) where link.gateway == gateway {
+            let awaits = endpoints[link]?.order.waits(forRoomIn: home, of: limits.layout) ?? false
+            step(link) { machine, _ in machine.shardLost(home, why, awaits: awaits) }
         }
     }
 
@@ -421,6 +480,11 @@ final class World {
     func player(_ id: String, project: String = "acme") -> PlayerMachine? {
         let key = PlayerKey(project: project, id: id)
         return inside(limits.layout.home(of: key.shard), "players", [PlayerKey: PlayerMachine].self)?[key]
+    }
+
+    func directory(_ project: String = "acme") -> DirectoryMachine? {
+        let home = limits.layout.home(of: ShardID(ofDirectory: project))
+        return inside(home, "directories", [String: DirectoryMachine].self)?[project]
     }
 
     func pools() -> [PoolMachine] {
