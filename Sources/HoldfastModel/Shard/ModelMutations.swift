@@ -11,7 +11,7 @@ public struct ModelMutations: OptionSet, Hashable, Sendable {
     public static let lateClose = ModelMutations(rawValue: 1 << 0)
     /// A player that leaves is free before its room has said so.
     public static let freedEarly = ModelMutations(rawValue: 1 << 1)
-    /// A room's links are gone through in the order of a dictionary.
+    /// The players of a lost gateway are gone through in the order of a dictionary.
     public static let unsorted = ModelMutations(rawValue: 1 << 2)
     /// Presence deadlines fire on when a new epoch has begun.
     public static let presenceNotHeld = ModelMutations(rawValue: 1 << 3)

@@ -232,12 +232,12 @@ extension Replica {
         self.attempt = attempt
         var reader = StateReader(bytes)
         do {
-            let state = try ShardState<Machine>(
+            var state = try ShardState<Machine>(
                 from: &reader, home: shard, generation: attempt.record.record.generation, layout: layout,
                 outboxLimit: settings.outboxLimit, configuration: configuration)
             try reader.finish()
+            state.mutations = settings.mutations
             self.state = state
-            self.state?.mutations = settings.mutations
         } catch {
             effects.append(.alarm("snapshot at \(attempt.partsIndex): \(error.message)"))
             return

@@ -96,10 +96,11 @@ extension Replica {
     }
 
     mutating func becomeEmpty(generation: UInt64) {
-        state = ShardState(
+        var state = ShardState<Machine>(
             home: shard, generation: generation, layout: layout, outboxLimit: settings.outboxLimit,
             configuration: configuration)
-        state?.mutations = settings.mutations
+        state.mutations = settings.mutations
+        self.state = state
         log = ReplicaLog(generation: generation)
         committed = 0
         offsetMs = 0
