@@ -209,6 +209,19 @@ import Testing
         for far in ["d", "e"] { #expect(scene.view(far).lost.isEmpty) }
     }
 
+    /// Nor when their registrations end one after another: the first to go still answers the others.
+    @Test func aMajorityThatLosesTheCoordinatorOneByOneIsNotLost() {
+        var scene = MembershipScene("a b c d e")
+        for near in ["a", "b", "c"] { for far in ["d", "e"] { scene.cut(near, far) } }
+        for near in ["a", "b", "c"] {
+            scene.away.insert(near)
+            scene.run(for: 10_000)
+        }
+        scene.run(for: 60_000)
+        for near in ["a", "b", "c"] { #expect(scene.mayTell(near)) }
+        for far in ["d", "e"] { #expect(scene.view(far).lost.isEmpty) }
+    }
+
     @Test func aMinorityWithoutTheCoordinatorIsLost() {
         var scene = MembershipScene("a b c d e")
         for near in ["a", "b"] { for far in ["c", "d", "e"] { scene.cut(near, far) } }

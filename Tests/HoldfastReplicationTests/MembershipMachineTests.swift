@@ -178,6 +178,27 @@ private struct Bench {
         #expect(bench.view.mayTell && bench.view.touch == 2)
     }
 
+    @Test func aLapseIsNotCoveredUpByWhatComesFirstAfterIt() {
+        var bench = Bench("a b c")
+        bench.run(for: 200)
+        bench.nowMs = 16_000
+        bench.list("a b c")
+        #expect(bench.view.mayTell && bench.view.touch == 2)
+    }
+
+    @Test func aPauseIsNoPartOfWhatIsSaidOfOthers() {
+        var bench = Bench("a b")
+        bench.run(for: 2_000)
+        bench.nowMs += 40_000
+        bench.effects = []
+        bench.run(for: 2_000)
+        var longest: Int64 = 0
+        for effect in bench.effects {
+            if case .send(_, let beat) = effect { longest = max(longest, beat.unheard.first?.forMs ?? 0) }
+        }
+        #expect((3_000...4_000).contains(longest))
+    }
+
     @Test func inTouchByTheAnswersOfMoreThanHalfFromTheAsking() {
         var bench = Bench("a b c d e")
         bench.run(for: 20_000)

@@ -39,7 +39,6 @@ import Testing
         ("gap", .gap), ("oldEpoch", .oldEpoch), ("ackEpoch", .ackEpoch), ("addEarly", .addEarly),
         ("noJoint", .noJoint), ("doubtRead", .doubtRead), ("soleAssume", .soleAssume), ("noReconcile", .noReconcile),
         ("baseForgotten", .baseForgotten), ("baseUnchecked", .baseUnchecked), ("snapshotAhead", .snapshotAhead),
-        ("releaseEarly", .releaseEarly), ("unreleased", .unreleased),
     ]
 
     /// A walk that does not find a mistake that was made on purpose would not find one that was not.
@@ -63,11 +62,21 @@ struct ReplicaWalk {
     private let wanted: Int
     private var crashes: Int
     private var value: UInt64 = 0
-    private let mutations: ReplicaMutations
+    /// Percentages of what may go wrong or be done.
+    private let lost: Int
+    private let repeated: Int
+    private let forgetful: Int
+    private let eager: Int
+    /// A node to which messages take longer.
+    private let slow: Int
 
     init(seed: UInt64, mutations: ReplicaMutations = [], isTraced: Bool = false) {
         random = ReplicaRandom(seed: seed)
-        self.mutations = mutations
+        lost = [0, 8, 25][random.below(3)]
+        repeated = [0, 15, 30][random.below(3)]
+        forgetful = [5, 40][random.below(2)]
+        eager = [4, 30][random.below(2)]
+        slow = random.below(5)
         wanted = 2 + random.below(2)
         crashes = random.below(3)
         var settings = ReplicationSettings()
@@ -119,8 +128,10 @@ struct ReplicaWalk {
             world.answer(random.below(world.answers.count))
         } else if !world.net.isEmpty, x < 700 {
             let isFull = world.net.count > 60
-            let y = random.below(100)
-            world.deliver(random.below(world.net.count), isKept: y >= 85 && !isFull, isLost: y < 8)
+            let k = random.below(world.net.count)
+            if !isFull, world.net[k].to == slow, random.chance(80) { return }
+            let isKept = random.chance(repeated) && !isFull
+            world.deliver(k, isKept: isKept, isLost: !isKept && random.chance(lost))
         } else {
             act()
         }
@@ -150,9 +161,9 @@ struct ReplicaWalk {
         if x < 45 { return world.tick(i) }
         let replica = world.nodes[i].replica
         switch replica.role {
-        case .none: if x < 50 { world.with(i, "forgets") { replica, _, _ in replica.forget() } }
+        case .none: if x < 45 + forgetful { world.with(i, "forgets") { replica, _, _ in replica.forget() } }
         case .learner: break
-        case .backup: if x < 58 { replace(i) }
+        case .backup: if x < 45 + eager { replace(i) }
         case .primary: lead(i, x - 45)
         }
     }

@@ -90,7 +90,9 @@ struct ReplicaWorld {
         var replica: Replica
         /// Of its clock.
         let aheadMs: Int64
+        /// It has told up to here, in this generation.
         var told: UInt64 = 0
+        var toldGeneration: UInt64 = 0
         /// Readings that it waits for.
         var readings = 0
     }
@@ -297,7 +299,6 @@ struct ReplicaWorld {
         if next.generation != before.generation {
             told = []
             tellers = [:]
-            for i in nodes.indices { nodes[i].told = 0 }
             count("generations")
         }
         if next.handover != nil { count("handovers") }
@@ -326,14 +327,15 @@ struct ReplicaWorld {
     /// What a started primary has committed leaves it.
     private mutating func tell(_ i: Int) {
         let replica = nodes[i].replica
+        if replica.generation != nodes[i].toldGeneration {
+            nodes[i].toldGeneration = replica.generation
+            nodes[i].told = 0
+        }
         guard replica.isStarted, replica.committed > nodes[i].told, let pages = replica.state?.machine.pages else {
             return
         }
-        guard replica.generation == record.record.generation else {
-            // It may do so only as long as nobody of the new generation does (rule 8); the walk begins anew only when
-            // all replicas are dead.
-            return fail("\(name(i)) tells in generation \(replica.generation)")
-        }
+        // A primary that was left behind is not in touch by the time at which a shard may begin anew (rule 8).
+        guard replica.generation == record.record.generation else { return }
         if let teller = tellers[replica.epoch], teller != i {
             return fail("\(name(i)) and \(name(teller)) tell in epoch \(replica.epoch)")
         }

@@ -7,8 +7,7 @@ import HoldfastSimulator
 final class MiniWorld {
     private enum Parcel {
         case command(ShardCommand)
-        case deliver(Link, Delivery)
-        case stream([Link], except: Link?, room: String, StreamMessage)
+        case item(GatewayItem)
         case toGateway(SimLink, ClientMessage)
         case opened(SimLink)
         case ended(SimLink)
@@ -57,32 +56,36 @@ final class MiniWorld {
     private var nextTickMs: Int64
     private let tokens = MiniTokens()
     /// Changes what clients are told, for tests of the checker.
-    var spoil: (ServerMessage) -> [ServerMessage] = { [$0] }
+    var spoil: (ServerMessage, SimLink) -> [ServerMessage] = { message, _ in [message] }
 
     var clients: SimClients
 
-    init(seed: UInt64, settings: SimClientSettings = SimClientSettings(), _ change: (inout Limits) -> Void = { _ in }) {
+    /// - Parameter secretly: changes limits behind the checker's back.
+    init(
+        seed: UInt64, settings: SimClientSettings = SimClientSettings(), secretly: (inout Limits) -> Void = { _ in }
+    ) {
         var limits = Limits()
         limits.resumeWindowMs = 6_000
         limits.heartbeatMs = 1_500
-        change(&limits)
+        let checked = limits
+        secretly(&limits)
         var settings = settings
         settings.endpoints = 2
-        settings.resumeWindowMs = Int64(limits.resumeWindowMs)
+        settings.resumeWindowMs = Int64(checked.resumeWindowMs)
         self.limits = SharedLimits(limits)
         layout = ShardLayout(entityShards: 3, matchShards: 1)
         random = ClientRandom(seed: seed &* 977)
-        shards = layout.homes.map { [limits = self.limits] _ in ShardMachine(limits: limits, wallOffsetMs: Self.wallOffsetMs) }
+        shards = layout.homes.map { [limits = self.limits] _ in ShardMachine(configuration: limits) }
         indexes = shards.map { _ in 0 }
         nextTickMs = nowMs + 100
-        clients = SimClients(settings: settings, limits: limits, layout: layout, seed: seed)
+        clients = SimClients(settings: settings, limits: checked, layout: layout, seed: seed)
     }
 
     // MARK: Time
 
     func run(ms: Int64) {
         let endMs = nowMs + ms
-        while clients.checker.violations.isEmpty {
+        while clients.checker.isClean {
             var next = min(endMs, nextTickMs)
             if let post = posts.first { next = min(next, post.atMs) }
             if let atMs = clients.nextDeadlineMs() { next = min(next, atMs) }
@@ -147,8 +150,8 @@ final class MiniWorld {
         switch order {
         case .open(let link, let endpoint):
             lastLink += 1
-            let encoding: Encoding = .protobuf
-            let own = Link(gateway: endpoint, number: lastLink, encoding: encoding)
+            let gateway = GatewayID(incarnation: 1, loop: UInt32(endpoint))
+            let own = Link(gateway: gateway, number: lastLink, encoding: .protobuf)
             endpoints[link] = Endpoint(link: own, machine: ConnectionMachine(link: own, limits: limits, nowMs: nowMs))
             simLinks[own] = link
             send(.opened(link), .toClient(link), 1, 20)
@@ -168,9 +171,9 @@ final class MiniWorld {
     private func perform(_ parcel: Parcel) {
         switch parcel {
         case .command(let command):
-            if let shard = command.shard { log(command, in: layout.home(of: shard).number) }
-        case .deliver(let link, let delivery): if let link = simLinks[link] { deliver(delivery, to: link) }
-        case .stream(let links, let except, let room, let message):
+            log(.command(command), in: layout.home(of: command.shard).number)
+        case .item(.deliver(let link, let delivery)): if let link = simLinks[link] { deliver(delivery, to: link) }
+        case .item(.stream(let room, let links, let except, let message)):
             for link in links where link != except {
                 if let link = simLinks[link] { stream(message, of: room, to: link) }
             }
@@ -190,7 +193,7 @@ final class MiniWorld {
     }
 
     private func toClient(_ message: ServerMessage, _ link: SimLink) {
-        for message in spoil(message) {
+        for message in spoil(message, link) {
             if endpoints[link]?.isReading == false {
                 endpoints[link]?.unread.append(message)
             } else {
@@ -228,7 +231,7 @@ final class MiniWorld {
             switch output {
             case .send(let message): toClient(message, link)
             case .sendFrames(let id, let frames): toClient(Self.message(frames, id: id), link)
-            case .route(let command): route(command, gateway: endpoints[link]?.link.gateway ?? 0)
+            case .route(let command): route(command, from: endpoints[link]?.link)
             case .close:
                 send(.closedAtClient(link), .toClient(link), 1, 20)
                 forget(link)
@@ -236,9 +239,9 @@ final class MiniWorld {
         }
     }
 
-    private func route(_ command: ShardCommand, gateway: Int) {
-        guard let shard = command.shard else { return }
-        send(.command(command), .up(gateway, layout.home(of: shard).number), 0, 3)
+    private func route(_ command: ShardCommand, from link: Link?) {
+        guard let link else { return }
+        send(.command(command), .up(Int(link.gateway.loop), layout.home(of: command.shard).number), 0, 3)
     }
 
     static func message(_ frames: StoredFrames, id: UInt32 = 0) -> ServerMessage {
@@ -295,28 +298,25 @@ final class MiniWorld {
         endpoints[link]?.wantsMore = false
         guard let endpoint = endpoints[link], let seat = endpoint.machine.seat, let player = endpoint.machine.player
         else { return }
-        route(.room(seat.room, .pull(player: player.id, seat.claim, endpoint.link)), gateway: endpoint.link.gateway)
+        route(.room(seat.room, .pull(player: player.id, seat.claim, endpoint.link)), from: endpoint.link)
     }
 
     // MARK: Shards
 
-    private func log(_ command: ShardCommand, in index: Int) {
+    private func log(_ step: MachineStep<ShardCommand>, in index: Int) {
         indexes[index] += 1
-        let randomness =
-            command.drawsRandomness ? EntryRandomness(random.next(), random.next()) : EntryRandomness(0, 0)
-        let effects = shards[index].apply(
-            ShardEntry(index: indexes[index], timeMs: nowMs, randomness: randomness, command: command))
+        var draws = true
+        if case .command(let command) = step { draws = command.drawsRandomness }
+        let place = EntryPlace(
+            index: indexes[index], timeMs: nowMs, wallMs: nowMs + Self.wallOffsetMs,
+            random: draws ? (random.next(), random.next()) : (0, 0))
+        var effects: [ShardEffect] = []
+        shards[index].apply(step, at: place, into: &effects)
         for effect in effects {
             switch effect {
             case .command(let command):
-                guard let shard = command.shard else { continue }
-                send(.command(command), .shards(index, layout.home(of: shard).number), 0, 3)
-            case .deliver(let link, let delivery):
-                send(.deliver(link, delivery), .down(index, link.gateway), 0, 3)
-            case .broadcast(let room, let groups, let except, let message):
-                for group in groups.groups {
-                    send(.stream(group.links, except: except, room: room, message), .down(index, group.gateway), 0, 3)
-                }
+                send(.command(command), .shards(index, layout.home(of: command.shard).number), 0, 3)
+            case .deliver(let gateway, let item): send(.item(item), .down(index, Int(gateway.loop)), 0, 3)
             }
         }
     }

@@ -1,21 +1,11 @@
 public import HoldfastProtocol
 
-/// Why what a gateway has with a shard is void.
-public enum LinksLossReason: Sendable {
-    /// All replicas of the shard were lost, and it has begun anew.
-    case generation
-    /// The shard counted this gateway as lost: its players there were dropped, and its rooms tell nothing here.
-    case session
-    /// The shard cannot be reached from here.
-    case cutOff
-}
-
 extension ConnectionMachine {
     /// To be called when this gateway hears that it has lost a shard.
     /// - Parameters:
     ///   - home: of the layout of the limits.
     ///   - awaits: whether the link has a room's word there waiting (`RoomOrder.waits`).
-    public mutating func shardLost(_ home: ShardID, _ why: LinksLossReason, awaits: Bool = false) -> [Output] {
+    public mutating func shardLost(_ home: ShardID, _ why: LinksLoss, awaits: Bool = false) -> [Output] {
         if case .closed = phase { return [] }
         guard let player = charged else { return [] }
         let layout = limits.layout

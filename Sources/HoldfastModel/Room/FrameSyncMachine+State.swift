@@ -42,7 +42,7 @@ extension FrameSyncMachine: StateCodable {
         try StateError.check(known.map(\.frame).isStrictlyGrowing, "FrameSyncMachine: reports out of order")
         reports = Dictionary(uniqueKeysWithValues: known.map { ($0.frame, $0.reports) })
         try StateError.check(
-            sealed < .max && rate <= 1 << 16 && snapshot?.frameId ?? 0 <= sealed, "FrameSyncMachine: out of bounds")
+            sealed < .max && rate <= 1000 && snapshot?.frameId ?? 0 <= sealed, "FrameSyncMachine: out of bounds")
         for input in inputs {
             taken[input.playerId, default: 0] += 1
             inputBytes += Self.size(of: input)

@@ -61,5 +61,5 @@ extension RoomMachine {
         context.send(.directory(project: key.project, .update(room: key.id, new)))
     }
 
-    private static var listEveryMs: Int64 { 250 }
+    static var listEveryMs: Int64 { 250 }
 }

@@ -87,6 +87,9 @@ extension RoomMachine: StateCodable {
         try StateError.check(lastFrameSyncID < .max, "RoomMachine: no frame sync can follow")
         // It has never been listed, or was at some time.
         try StateError.check(listedAtMs >= .min / 2 && listedAtMs <= 1 << 52, "RoomMachine: no time of listing")
+        // An earlier one would be put off for ever.
+        try StateError.check(
+            listAtMs ?? .max >= listedAtMs + Self.listEveryMs, "RoomMachine: to be listed before it may be")
         let newest = max(
             history.events.last?.seq ?? history.forgottenSeq, history.frames.last?.seq ?? 0, history.forgottenSeq)
         try StateError.check(newest <= seq, "RoomMachine: its history is ahead of it")

@@ -32,6 +32,7 @@ extension ShardMachine {
         deadlines = try reader.value()
         firstNumber = try reader.fixed()
         presenceHeldUntilMs = try reader.int64()
+        try StateError.check(presenceHeldUntilMs <= 1 << 52, "ShardMachine: presence held for ever")
     }
 
     private static func entities<Key: Hashable, Entity: StateCodable>(

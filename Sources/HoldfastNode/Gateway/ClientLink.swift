@@ -214,13 +214,16 @@ actor ClientLink {
         carryOut(machine.end(.draining, "this node is leaving"))
     }
 
-    /// The shard of the player or of its seat is lost to this link.
-    func lose(_ shard: ShardID, _ why: Host.LinksLoss) {
+    /// What this link has with a shard is void.
+    func lose(_ shard: ShardID, _ why: LinksLoss) {
+        let awaits = order.waits(forRoomIn: shard, of: node.shared.limits.layout)
+        carryOut(machine.shardLost(shard, why, awaits: awaits))
     }
 
-    /// A request is not done, and never will be.
+    /// A request is not done, and never will be: nodes died of it.
     func refuse(_ id: UInt32) {
-        deliver(.reply(id: id, .error(ErrorReply(code: ErrorCode.serverError.rawValue, message: "not done: it failed twice")), .nowhere))
+        let error = ErrorReply(code: ErrorCode.serverError.rawValue, message: "this request could not be done")
+        deliver(.reply(id: id, .error(error), .nowhere))
     }
 
     private func faulted(_ fault: WebSocketFault) {

@@ -76,3 +76,13 @@ public struct GatewayID: Hashable, Comparable, Sendable {
         a.incarnation != b.incarnation ? a.incarnation < b.incarnation : a.loop < b.loop
     }
 }
+
+/// Why what a gateway has with a shard is void.
+public enum LinksLoss: Hashable, Sendable {
+    /// All replicas of the shard were lost, and it has begun anew.
+    case generation
+    /// The shard counted this gateway as lost: its players there were dropped, and its rooms tell nothing here.
+    case session
+    /// The shard cannot be reached from here.
+    case cutOff
+}

@@ -23,31 +23,40 @@ public struct StateError: Error, Equatable, Sendable {
 /// FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/): equal in every process and version, unlike Swift's
 /// own hashes.
 public struct StableHash: Sendable {
-    public private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+    @usableFromInline var state: UInt64 = 0xcbf2_9ce4_8422_2325
 
+    @inlinable
     public init() {}
 
     /// Goes on from where another one was.
-    public init(value: UInt64) { self.value = value }
+    @inlinable
+    public init(value: UInt64) { state = value }
 
+    @inlinable
+    public var value: UInt64 { state }
+
+    @inlinable
     public mutating func mix(_ byte: UInt8) {
-        value = (value ^ UInt64(byte)) &* Self.prime
+        state = (state ^ UInt64(byte)) &* Self.prime
     }
 
+    @inlinable
     public mutating func mix(_ bytes: some Sequence<UInt8>) {
-        var state = value
+        var state = state
         for byte in bytes { state = (state ^ UInt64(byte)) &* Self.prime }
-        value = state
+        self.state = state
     }
 
+    @inlinable
     public mutating func mix(_ number: UInt64) {
         for shift in stride(from: UInt64(0), to: 64, by: 8) { mix(UInt8(truncatingIfNeeded: number >> shift)) }
     }
 
     /// Eight bytes at a time, for long contents of which only equality counts: several times as fast, and another value
     /// than the one of `mix`.
+    @inlinable
     public mutating func mix(long bytes: [UInt8]) {
-        var state = value ^ UInt64(bytes.count)
+        var state = state ^ UInt64(bytes.count)
         var position = 0
         while position + 8 <= bytes.count {
             var word: UInt64 = 0
@@ -60,17 +69,19 @@ public struct StableHash: Sendable {
             rest = rest << 8 | UInt64(bytes[position])
             position += 1
         }
-        value = Self.stir(state, rest)
+        self.state = Self.stir(state, rest)
     }
 
     /// One number, as `mix(long:)` takes eight bytes.
-    public mutating func mix(whole number: UInt64) { value = Self.stir(value, number) }
+    @inlinable
+    public mutating func mix(whole number: UInt64) { state = Self.stir(state, number) }
 
-    private static var prime: UInt64 { 0x100_0000_01b3 }
+    @usableFromInline static var prime: UInt64 { 0x100_0000_01b3 }
 
     /// FNV's step for a word. Its product carries upwards only, so the high bits are folded down each time.
+    @inlinable
     @inline(__always)
-    private static func stir(_ state: UInt64, _ word: UInt64) -> UInt64 {
+    static func stir(_ state: UInt64, _ word: UInt64) -> UInt64 {
         let product = (state ^ word) &* 0x9e37_79b9_7f4a_7c15
         return product ^ (product >> 32)
     }

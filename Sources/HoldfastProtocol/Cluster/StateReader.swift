@@ -153,7 +153,7 @@ public struct StateReader: Sendable {
     public mutating func text() throws(StateError) -> String {
         let length = try count()
         let raw = bytes[position..<position + length]
-        guard let text = String(validating: raw, as: UTF8.self) else { throw fault("not UTF-8") }
+        guard let text = String(checking: raw) else { throw fault("not UTF-8") }
         position += length
         return text
     }
@@ -254,6 +254,8 @@ public struct StateReader: Sendable {
     public mutating func message(_ type: ClientMessage.Type) throws(StateError) -> ClientMessage { try read() }
     public mutating func message(_ type: ServerMessage.Type) throws(StateError) -> ServerMessage { try read() }
     public mutating func message(_ type: ErrorReply.Type) throws(StateError) -> ErrorReply { try read() }
+    public mutating func message(_ type: RoomConfig.Type) throws(StateError) -> RoomConfig { try read() }
+    public mutating func message(_ type: PlayerConfig.Type) throws(StateError) -> PlayerConfig { try read() }
 
     @inline(__always)
     private mutating func read<Message: WireMessage>() throws(StateError) -> Message {

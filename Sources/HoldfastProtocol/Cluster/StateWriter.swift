@@ -99,7 +99,8 @@ public struct StateWriter: Sendable {
         sorted entries: [String: Value], _ write: (inout StateWriter, Value) -> Void
     ) {
         put(entries.count)
-        for (key, value) in entries.sortedByUTF8() {
+        for key in entries.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+            guard let value = entries[key] else { continue }
             put(key)
             write(&self, value)
         }
@@ -143,6 +144,11 @@ public struct StateWriter: Sendable {
     public mutating func put(message: ClientMessage) { write(message) }
     public mutating func put(message: ServerMessage) { write(message) }
     public mutating func put(message: ErrorReply) { write(message) }
+    public mutating func put(message: RoomConfig) { write(message) }
+    public mutating func put(message: PlayerConfig) { write(message) }
+    public mutating func put(message: RoomSummary) { write(message) }
+    public mutating func put(message: FrameSyncInfo) { write(message) }
+    public mutating func put(message: FrameInput) { write(message) }
 
     @inline(__always)
     private mutating func write<Message: WireMessage>(_ message: Message) {

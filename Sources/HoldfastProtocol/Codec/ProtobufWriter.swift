@@ -173,7 +173,6 @@ struct ProtobufWriter: FieldVisitor {
 
 extension Dictionary where Key == String {
     /// In the order of the keys' bytes, so that equal maps are equal on the wire in every process.
-    @usableFromInline
     func sortedByUTF8() -> [(key: String, value: Value)] {
         if count < 2 { return Array(self) }
         return sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }

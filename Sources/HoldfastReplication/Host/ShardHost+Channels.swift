@@ -8,7 +8,7 @@ extension ShardHost {
         _ commands: [Machine.Command?], _ first: UInt64, from source: ChannelSource, to shard: ShardID,
         _ generation: UInt64, _ sender: NodeID
     ) {
-        guard let own = places[shard.number].generation, places[shard.number].isOpen else {
+        guard let own = places[shard.number].facts.generation, places[shard.number].facts.isOpen else {
             refuse(source, sender, shard, .notPrimary(places[shard.number].route))
             return
         }
@@ -30,17 +30,17 @@ extension ShardHost {
         for command in commands {
             if number == accepted + 1 {
                 // A full tail takes no more; the sender keeps the rest and tries again.
-                guard places[shard.number].isOpen else { break }
+                guard places[shard.number].facts.isOpen else { break }
                 log(
                     command.map { .command(source, number: number, $0) } ?? .emptied(source, number: number), in: shard,
                     isPatient: command?.isPatient ?? false, drawsRandomness: command?.drawsRandomness ?? false)
                 accepted = number
-                let index = places[shard.number].replica?.last ?? 0
+                let index = places[shard.number].facts.last
                 places[shard.number].untold.append(.init(index: index, source: source, number: number))
             }
             number += 1
         }
-        if accepted < first || accepted >= number, view.mayTell(atMs: nowMs), places[shard.number].isSettled,
+        if accepted < first || accepted >= number, view.mayTell(atMs: nowMs), places[shard.number].facts.isSettled,
             !isUntold(source, in: shard)
         {
             // Nothing new: the sender has missed that it was taken, or a part is missing before this one.
@@ -83,7 +83,7 @@ extension ShardHost {
     mutating func log(
         _ body: EntryBody<Machine.Command>, in shard: ShardID, isPatient: Bool, drawsRandomness: Bool = false
     ) {
-        guard places[shard.number].isOpen else { return }
+        guard places[shard.number].facts.isOpen else { return }
         let random = drawsRandomness ? (generator.next(), generator.next()) : (0, 0)
         places[shard.number].replica?.append(
             body, random: random, isPatient: isPatient, nowMs: nowMs, into: &replicaEffects)
@@ -98,16 +98,17 @@ extension ShardHost {
 
     /// Whether effects may leave, as far as this node and the record are concerned.
     private func mayTell(_ place: Int) -> Bool {
-        if settings.mutations.contains(.noFence) { return places[place].isStarted }
-        return view.mayTell(atMs: nowMs) && places[place].mayTell
+        if settings.mutations.contains(.noFence) { return places[place].facts.isStarted }
+        return view.mayTell(atMs: nowMs) && places[place].facts.mayTell
     }
 
     /// Lets go of what is committed.
     mutating func pump(_ shard: ShardID) {
         let i = shard.number
         guard mayTell(i) else { return }
-        let committed = settings.mutations.contains(.toldEarly) ? places[i].replica?.last ?? 0 : places[i].committed
-        if !places[i].isGreeted, places[i].isSettled { greet(shard) }
+        let committed =
+            settings.mutations.contains(.toldEarly) ? places[i].replica?.last ?? 0 : places[i].facts.committed
+        if !places[i].isGreeted, places[i].facts.isSettled { greet(shard) }
         places[i].noteTold(through: committed)
         while let next = places[i].untold.all.first?.element, next.index <= committed {
             var through = next.number
@@ -118,8 +119,8 @@ extension ShardHost {
             }
             tellTaken(next.source, through, shard)
         }
-        while let next = places[i].replica?.state?.releases.all.first?.element, next.index <= committed {
-            release(next, committed, shard)
+        while let (target, first, last) = places[i].replica?.state?.nextReleases(committed: committed) {
+            transmit(target, from: first, through: last, shard)
         }
     }
 
@@ -134,29 +135,12 @@ extension ShardHost {
         }
     }
 
-    /// Sends this item, and those after it that go the same way.
-    private mutating func release(_ first: ShardState<Machine>.Release, _ committed: UInt64, _ shard: ShardID) {
-        let i = shard.number
-        var last = first.number
-        var count: UInt64 = 1
-        for next in (places[i].replica?.state?.releases.all ?? []).dropFirst() {
-            guard next.element.target == first.target, next.element.index <= committed,
-                next.element.number == last + 1
-            else { break }
-            last += 1
-            count += 1
-        }
-        let through = places[i].firstRelease + count - 1
-        places[i].replica?.state?.releases.take(through: through)
-        transmit(first.target, from: first.number, through: last, shard)
-    }
-
     /// Sends items of an outbox, as far as they are still in it.
     private mutating func transmit(
         _ target: ShardState<Machine>.Target, from first: UInt64, through last: UInt64, _ shard: ShardID
     ) {
         let i = shard.number
-        guard let generation = places[i].generation else { return }
+        guard let generation = places[i].facts.generation else { return }
         switch target {
         case .gateway(let gateway):
             guard let (start, items) = places[i].replica?.state?.items(for: gateway, from: first, through: last)
@@ -184,7 +168,7 @@ extension ShardHost {
     }
 
     private mutating func tellTaken(_ source: ChannelSource, _ through: UInt64, _ shard: ShardID) {
-        guard let generation = places[shard.number].generation else { return }
+        guard let generation = places[shard.number].facts.generation else { return }
         switch source {
         case .gateway(let gateway, _):
             if gateway == self.gateway {
@@ -208,7 +192,7 @@ extension ShardHost {
         case .gateway(let gateway, let session):
             if gateway == self.gateway { commandsTaken(by: shard, generation, session, through) }
         case .shard(let sender, let its):
-            guard places[sender.number].generation == its else { return }
+            guard places[sender.number].facts.generation == its else { return }
             note(.shard(shard, generation: generation, through: through), at: sender, .shard(shard), through)
             if places[sender.number].refusedBy.remove(shard) != nil { resendCommands(of: sender, to: shard) }
         }
@@ -223,7 +207,7 @@ extension ShardHost {
         case .gateway(let gateway, let session):
             if gateway == self.gateway { commandsRefused(by: shard, session, why) }
         case .shard(let sender, let its):
-            guard places[sender.number].isOpen, places[sender.number].generation == its,
+            guard places[sender.number].facts.isOpen, places[sender.number].facts.generation == its,
                 case .generation(let generation) = why, generation > places[sender.number].knownGeneration(of: shard)
             else { return }
             log(.shardLost(shard, generation: generation), in: sender, isPatient: false, drawsRandomness: true)
@@ -234,7 +218,7 @@ extension ShardHost {
     mutating func itemsTaken(
         by gateway: GatewayID, _ session: UInt64, of shard: ShardID, _ generation: UInt64, _ through: UInt64
     ) {
-        guard places[shard.number].generation == generation,
+        guard places[shard.number].facts.generation == generation,
             places[shard.number].session(of: gateway) == session
         else { return }
         note(.gateway(gateway, session: session, through: through), at: shard, .gateway(gateway), through)
@@ -243,8 +227,8 @@ extension ShardHost {
     private mutating func note(
         _ receipt: ChannelReceipt, at shard: ShardID, _ target: ShardState<Machine>.Target, _ through: UInt64
     ) {
-        guard places[shard.number].isPrimary else { return }
-        if !places[shard.number].isAlone {
+        guard places[shard.number].facts.isPrimary else { return }
+        if !places[shard.number].facts.isAlone {
             places[shard.number].taken[target] = max(places[shard.number].taken[target] ?? 0, through)
         }
         places[shard.number].replica?.note(receipt, nowMs: nowMs, into: &replicaEffects)
@@ -258,7 +242,7 @@ extension ShardHost {
         let i = shard.number
         guard mayTell(i), nowMs >= places[i].nextResendMs else { return }
         places[i].nextResendMs = nowMs + settings.channelResendMs
-        let committed = places[i].committed
+        let committed = places[i].facts.committed
         var stalls: [ShardState<Machine>.Target: UInt64] = [:]
         var again: [(ShardState<Machine>.Target, UInt64, UInt64)] = []
         for (target, first, last) in places[i].replica?.state?.backlog(committed: committed) ?? [] {
@@ -276,7 +260,7 @@ extension ShardHost {
     /// What a shard here has for another one whose primary has changed, or takes again.
     mutating func resendCommands(of shard: ShardID, to other: ShardID) {
         let i = shard.number
-        guard places[i].isPrimary, let first = places[i].replica?.state?.firstCommand(for: other) else { return }
+        guard places[i].facts.isPrimary, let first = places[i].replica?.state?.firstCommand(for: other) else { return }
         places[i].stalls[.shard(other)] = max(first, (places[i].taken[.shard(other)] ?? 0) + 1)
         places[i].nextResendMs = nowMs
         resendStalled(shard)
@@ -290,7 +274,8 @@ extension ShardHost {
             guard places[i].replica != nil else { continue }
             places[i].replica?.linkReset(with: peer, nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
             carryOut(shard)
-            for (target, first, _) in places[i].replica?.state?.backlog(committed: places[i].committed) ?? [] {
+            let committed = places[i].facts.committed
+            for (target, first, _) in places[i].replica?.state?.backlog(committed: committed) ?? [] {
                 let isThere =
                     switch target {
                     case .gateway(let gateway): gateway.incarnation == peer.incarnation

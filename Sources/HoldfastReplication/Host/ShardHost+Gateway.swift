@@ -16,7 +16,7 @@ extension ShardHost {
         let number = places[i].channel.outbox.append(command)
         guard places[i].channel.sent + 1 == number else { return }
         places[i].channel.sent = number
-        if places[i].isOpen, places[i].generation == places[i].channel.generation {
+        if places[i].facts.isOpen, places[i].facts.generation == places[i].channel.generation {
             takeCommands([command], number, from: source(shard), to: shard, places[i].channel.generation, node)
         } else if let primary = places[i].route?.record.primary {
             post(
@@ -87,7 +87,9 @@ extension ShardHost {
     /// line twice is not sent a third time.
     mutating func primaryDied(of shard: ShardID) {
         let i = shard.number
-        guard !places[i].channel.outbox.isEmpty, places[i].channel.sent >= places[i].channel.outbox.first else { return }
+        guard !places[i].channel.outbox.isEmpty, places[i].channel.sent >= places[i].channel.outbox.first else {
+            return
+        }
         let oldest = places[i].channel.outbox.first
         let deaths = places[i].channel.suspect.number == oldest ? places[i].channel.suspect.deaths + 1 : 1
         places[i].channel.suspect = (oldest, deaths)
@@ -118,7 +120,7 @@ extension ShardHost {
             }
             number += 1
         }
-        if places[i].isPrimary, sender == node, isPinnedHere(shard) {
+        if places[i].facts.isPrimary, sender == node, isPinnedHere(shard) {
             places[i].channel.reported = places[i].channel.received
             itemsTaken(by: gateway, session, of: shard, generation, places[i].channel.received)
         } else if !isNew || places[i].channel.received - places[i].channel.reported >= 64 {

@@ -95,7 +95,9 @@ extension ShardHost {
     }
 
     /// Of the log up to an index; nil when that is not kept any more, or not there yet.
-    public func hash(of shard: ShardID, at index: UInt64) -> UInt64? {
+    ///
+    /// `mutating`, as others here, only because a replica that is looked at in place need not be copied.
+    public mutating func hash(of shard: ShardID, at index: UInt64) -> UInt64? {
         places[shard.number].replica?.log.hash(at: index)
     }
 
@@ -108,14 +110,18 @@ extension ShardHost {
     /// Effects of entries up to this index have left the shard from here, in this generation.
     public func told(of shard: ShardID) -> ToldPoint? { places[shard.number].told }
 
-    public func glance(at shard: ShardID) -> ReplicaGlance? {
-        places[shard.number].replica?.glance(told: places[shard.number].told)
+    public mutating func glance(at shard: ShardID) -> ReplicaGlance? {
+        let told = places[shard.number].told
+        return places[shard.number].replica?.glance(told: told)
     }
 
     /// All shards' replicas here, by number of the home.
-    public func glance(into glances: inout [ReplicaGlance?]) {
+    public mutating func glance(into glances: inout [ReplicaGlance?]) {
         glances.removeAll(keepingCapacity: true)
-        for place in places.indices { glances.append(places[place].replica?.glance(told: places[place].told)) }
+        for place in places.indices {
+            let told = places[place].told
+            glances.append(places[place].replica?.glance(told: told))
+        }
     }
 
     /// Whether this node may tell at a time of its own clock, and whether it may ask for swaps.
@@ -159,7 +165,9 @@ extension ShardHost {
 }
 
 extension Replica {
-    func glance(told: ToldPoint?) -> ReplicaGlance {
+    mutating func currentEpoch() -> UInt64 { epoch }
+
+    mutating func glance(told: ToldPoint?) -> ReplicaGlance {
         let kind: ReplicaView.Role =
             switch role {
             case .none: .none
@@ -176,6 +184,7 @@ extension Replica {
 
 extension ShardPlace {
     mutating func noteTold(through index: UInt64) {
-        told = ToldPoint(generation: generation ?? 0, epoch: replica?.epoch ?? 0, index: index)
+        let epoch = replica?.currentEpoch() ?? 0
+        told = ToldPoint(generation: facts.generation ?? 0, epoch: epoch, index: index)
     }
 }

@@ -38,7 +38,7 @@ extension ShardHost {
     /// The shards whose primary is here must know that another one has begun anew.
     private mutating func tellOthers(of shard: ShardID, _ generation: UInt64) {
         for other in homes
-        where places[other.number].isOpen && places[other.number].knownGeneration(of: shard) < generation {
+        where places[other.number].facts.isOpen && places[other.number].knownGeneration(of: shard) < generation {
             log(.shardLost(shard, generation: generation), in: other, isPatient: false, drawsRandomness: true)
             pump(other)
         }
@@ -87,6 +87,7 @@ extension ShardHost {
 
     mutating func carryOut(_ shard: ShardID) {
         let i = shard.number
+        places[i].refresh()
         while !replicaEffects.isEmpty {
             let effects = replicaEffects
             replicaEffects.removeAll(keepingCapacity: true)
@@ -100,7 +101,7 @@ extension ShardHost {
                 case .opened: opened(shard)
                 case .closed:
                     deadlines.set(nil, for: shard)
-                    if places[i].isStarted { continue }
+                    if places[i].facts.isStarted { continue }
                     places[i].beginTelling()
                 case .stuck(let backup):
                     if view.maySwap { drop(backup, from: shard) }
@@ -144,8 +145,8 @@ extension ShardHost {
         }
         for shard in homes where places[shard.number].replica != nil {
             suspect(shard)
-            if places[shard.number].isOpen { dropLostGateways(of: shard) }
-            if before.touch != view.touch, places[shard.number].isPrimary {
+            if places[shard.number].facts.isOpen { dropLostGateways(of: shard) }
+            if before.touch != view.touch, places[shard.number].facts.isPrimary {
                 // Others may have begun it anew meanwhile.
                 places[shard.number].replica?.confirm(nowMs: nowMs, into: &replicaEffects)
                 carryOut(shard)
@@ -164,7 +165,7 @@ extension ShardHost {
         guard let record = places[i].route?.record, places[i].replica != nil else { return }
         places[i].replica?.maySwap = view.maySwap
         guard view.maySwap else { return }
-        if places[i].isPrimary {
+        if places[i].facts.isPrimary {
             for backup in record.members where backup != node && isSuspect(backup) { drop(backup, from: shard) }
             if let learner = places[i].replica?.learner, isSuspect(learner) {
                 places[i].replica?.abandon(learner, nowMs: nowMs, into: &replicaEffects)
@@ -180,7 +181,7 @@ extension ShardHost {
         let i = shard.number
         for (gateway, session, isLost) in places[i].replica?.state?.knownGateways ?? [] {
             guard let at = nodes[gateway.incarnation] else { continue }
-            guard places[i].isOpen else { return }
+            guard places[i].facts.isOpen else { return }
             if view.isLost(at) {
                 log(.gatewayGone(gateway), in: shard, isPatient: false)
             } else if !isLost, isSuspect(at) {
@@ -203,7 +204,7 @@ extension ShardHost {
             places[i].replica?.tick(nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
             carryOut(shard)
             suspect(shard)
-            if places[i].isOpen {
+            if places[i].facts.isOpen {
                 dropLostGateways(of: shard)
                 balance(shard)
             }
@@ -244,7 +245,8 @@ extension ShardHost {
 
     /// All replicas are lost for good: the shard begins anew here, if this node is the one for it (design, rule 8).
     private mutating func beginAnewIfLost(_ shard: ShardID, _ route: VersionedRecord) {
-        guard view.maySwap, isPinnedHere(shard), !places[shard.number].isBeginning, nowMs >= places[shard.number].nextBeginningMs,
+        guard view.maySwap, isPinnedHere(shard), !places[shard.number].isBeginning,
+            nowMs >= places[shard.number].nextBeginningMs,
             !wanted.isEmpty,
             let record = LossPlan.fresh(route.record, wanted: wanted[shard.number], view: view, own: node)
         else { return }

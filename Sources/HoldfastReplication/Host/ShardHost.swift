@@ -25,16 +25,6 @@ public struct ShardHost<Machine: ReplicatedMachine>: Sendable {
         case alarm(ShardID, String)
     }
 
-    /// Why links lose a shard.
-    public enum LinksLoss: Hashable, Sendable {
-        /// All its replicas were lost; it has begun anew, empty.
-        case generation
-        /// The shard has counted this gateway as lost.
-        case session
-        /// Its primary, which is not proven dead, cannot be reached.
-        case cutOff
-    }
-
     public let node: NodeID
     public let gateway: GatewayID
     let layout: ShardLayout

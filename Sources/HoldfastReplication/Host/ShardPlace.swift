@@ -39,24 +39,17 @@ struct ShardPlace<Machine: ReplicatedMachine>: Sendable {
         isGreeted = false
     }
 
-    // What is asked for one by one, because a copy of the replica that lives while it changes would make it copy all.
+    /// As of the last `refresh`, which follows each call of the replica.
+    private(set) var facts = ReplicaFacts()
 
-    var isPrimary: Bool { replica?.role == .primary }
-    var isOpen: Bool { replica?.isOpen ?? false }
-    var isStarted: Bool { replica?.isStarted ?? false }
-    var mayTell: Bool { replica?.mayTell ?? false }
-    /// All is committed that was in the log when this epoch began.
-    var isSettled: Bool { mayTell && committed >= replica?.lead.startedIndex ?? 0 }
-    var isAlone: Bool { replica?.isAlone ?? false }
-    var committed: UInt64 { replica?.committed ?? 0 }
-    /// Of the replica that is here.
-    var generation: UInt64? { replica?.state?.generation }
+    mutating func refresh() { facts = replica?.facts() ?? ReplicaFacts() }
 
-    var firstRelease: UInt64 { replica?.state?.releases.first ?? 1 }
+    // These change nothing. They are `mutating` because a replica that is looked at in place need not be copied, with
+    // all that is in it.
 
-    func accepted(of source: ChannelSource) -> UInt64? { replica?.state?.accepted(of: source) }
-    func session(of gateway: GatewayID) -> UInt64 { replica?.state?.gateways[gateway]?.session ?? 1 }
-    func knownGeneration(of shard: ShardID) -> UInt64 { replica?.state?.knownGeneration(of: shard) ?? 1 }
+    mutating func accepted(of source: ChannelSource) -> UInt64? { replica?.state?.accepted(of: source) }
+    mutating func session(of gateway: GatewayID) -> UInt64 { replica?.state?.session(of: gateway) ?? 1 }
+    mutating func knownGeneration(of shard: ShardID) -> UInt64 { replica?.state?.knownGeneration(of: shard) ?? 1 }
 }
 
 /// A gateway's end of its channels to and from one shard (design, rules 9 and 10).
@@ -84,5 +77,33 @@ struct GatewayEnd<Command: Sendable>: Sendable {
     init(generation: UInt64, session: UInt64) {
         self.generation = generation
         self.session = session
+    }
+}
+
+/// What is asked of a replica at every step.
+struct ReplicaFacts: Sendable {
+    var isPrimary = false
+    /// A primary that takes commands.
+    var isOpen = false
+    var isStarted = false
+    /// As far as the record is concerned.
+    var mayTell = false
+    var isAlone = false
+    var committed: UInt64 = 0
+    var last: UInt64 = 0
+    /// The newest entry when this epoch began.
+    var startedIndex: UInt64 = 0
+    var generation: UInt64?
+
+    /// All is committed that was in the log when this epoch began.
+    var isSettled: Bool { mayTell && committed >= startedIndex }
+}
+
+extension Replica {
+    /// `mutating` as is said at `ShardPlace`.
+    mutating func facts() -> ReplicaFacts {
+        ReplicaFacts(
+            isPrimary: role == .primary, isOpen: isOpen, isStarted: isStarted, mayTell: mayTell, isAlone: isAlone,
+            committed: committed, last: last, startedIndex: lead.startedIndex, generation: state?.ownGeneration())
     }
 }

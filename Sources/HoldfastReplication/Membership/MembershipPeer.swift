@@ -14,7 +14,7 @@ struct MembershipPeer: Sendable {
     var isReplaced = false
     /// By an operator's word. Never ends.
     var isForgotten = false
-    /// Unregistered and unheard by more than half for 30 s; ends when it is heard or registered again.
+    /// Unregistered and unheard by more than half for 30 s, as far as these still say so.
     var isGivenUp = false
     var isRefused = false
     /// Since when it has been lost, in whichever way.

@@ -32,7 +32,7 @@ struct PlacementRows {
         for shard in shards { for node in tier { scores.append(Placement.score(node.seed, shard)) } }
         loads = Array(repeating: 0, count: tier.count)
         limits = memberLimits(hostCount: names.count, places: places)
-        let share = Self.withSlack(Double(shards.count) / Double(tier.count))
+        let share = Self.withSlack(shards.count, tier.count)
         var taken = Array(repeating: [Int](), count: shards.count)
         for place in 0..<places {
             let room = nodes.indices.map { at in
@@ -50,30 +50,32 @@ struct PlacementRows {
         for row in shards.indices { chosen[row] += taken[row].map { nodes[$0] } }
     }
 
-    private static func withSlack(_ mean: Double) -> Int { Int((1.25 * mean).rounded(.up)) }
+    /// A quarter more than `sum / count`, rounded up.
+    private static func withSlack(_ sum: Int, _ count: Int) -> Int { (5 * sum + 4 * count - 1) / (4 * count) }
 
     /// Each host gets places in proportion to its nodes, but no more of a shard than it must: the rest is for others.
     private func memberLimits(hostCount: Int, places: Int) -> [Int] {
         var sizes = Array(repeating: 0, count: hostCount)
         for host in hosts { sizes[host] += 1 }
         let perHost = (places + hostCount - 1) / hostCount
-        var share = Array(repeating: 0.0, count: hostCount)
+        let most = sizes.map { min(perHost, $0) * shards.count }
+        var limits = Array(repeating: shards.count, count: hostCount)
         var open = Array(0..<hostCount)
-        var rest = Double(places * shards.count)
+        var rest = places * shards.count
         while !open.isEmpty {
-            let size = Double(open.reduce(0) { $0 + sizes[$1] })
-            let full = open.filter { rest * Double(sizes[$0]) / size > Double(min(perHost, sizes[$0]) * shards.count) }
+            let size = open.reduce(0) { $0 + sizes[$1] }
+            let full = open.filter { rest * sizes[$0] > most[$0] * size }
             if full.isEmpty {
-                for host in open { share[host] = rest * Double(sizes[host]) / size }
+                for host in open { limits[host] = Self.withSlack(rest, size) }
                 break
             }
             for host in full {
-                share[host] = Double(min(perHost, sizes[host]) * shards.count)
-                rest -= share[host]
+                limits[host] = Self.withSlack(most[host], sizes[host])
+                rest -= most[host]
             }
             open.removeAll { full.contains($0) }
         }
-        return hosts.map { min(shards.count, Self.withSlack(share[$0] / Double(sizes[$0]))) }
+        return hosts.map { min(shards.count, limits[$0]) }
     }
 
     /// The node that each shard gets in this round; nil: none that has room and shares no host with those it has.

@@ -14,10 +14,11 @@ public enum TransferPlan {
     /// - Parameters:
     ///   - record: the current one, whose primary asks.
     ///   - wanted: the nodes that should hold the shard, the primary first; of `Placement.wanted` of living nodes.
-    ///   - standIns: who else may hold it, in order, while a wanted one may not be added.
+    ///   - standIns: who else may hold it, in order, while a wanted one may not be added (`Placement.standIns`); asked
+    ///     for only then.
     ///   - mayAdd: whether a node may be a learner now (it does not wait, and has told of no lack of room).
     public static func next(
-        _ record: ShardRecord, wanted: [NodeID], standIns: [NodeID] = [], view: MembershipView,
+        _ record: ShardRecord, wanted: [NodeID], standIns: @autoclosure () -> [NodeID] = [], view: MembershipView,
         mayAdd: (NodeID) -> Bool = { _ in true }
     ) -> TransferStep {
         // What becomes of a hand-over under way is the replicas' affair.
@@ -32,7 +33,7 @@ public enum TransferPlan {
             // Whoever leaves does not wait for others' transfers: it stays as a backup until they are done.
             return .handOver(to: next)
         }
-        if let step = addition(members, able: able, standIns: standIns, view: view, mayAdd: mayAdd) { return step }
+        if let step = addition(members, able: able, standIns: standIns(), view: view, mayAdd: mayAdd) { return step }
         if members.count > able.count, let extra = record.backups.last(where: { !able.contains($0) }) {
             return .drop(extra, isForCause: false)
         }
@@ -41,13 +42,14 @@ public enum TransferPlan {
     }
 
     private static func addition(
-        _ members: [NodeID], able: [NodeID], standIns: [NodeID], view: MembershipView, mayAdd: (NodeID) -> Bool
+        _ members: [NodeID], able: [NodeID], standIns: @autoclosure () -> [NodeID], view: MembershipView,
+        mayAdd: (NodeID) -> Bool
     ) -> TransferStep? {
         // One more than wanted at most: who is to go stays until the other has come.
         guard members.count <= able.count else { return nil }
         if let missing = able.first(where: { !members.contains($0) && mayAdd($0) }) { return .add(missing) }
         guard members.count < able.count else { return nil }
-        let other = standIns.first {
+        let other = standIns().first {
             !members.contains($0) && !view.isGone($0) && !isDraining($0, view) && mayAdd($0)
         }
         return other.map { .add($0) }

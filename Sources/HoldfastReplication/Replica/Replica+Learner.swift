@@ -14,6 +14,7 @@ extension Replica {
             return false
         }
         if lead.flushed < log.last { flush(into: &effects) }
+        isPrivate = false
         lead.learner = Learner(
             peer: Peer(node: node, sent: log.last, resendMs: nowMs, stuckMs: nowMs),
             dueMs: nowMs + settings.resendMs, heardMs: nowMs)
@@ -244,6 +245,7 @@ extension Replica {
         }
         log = ReplicaLog(last: attempt.partsIndex, hash: attempt.partsHash)
         committed = 0
+        isPrivate = false
         digests = []
         hasNewDigest = false
         if let timeMs = state?.timeMs, !settings.mutations.contains(.nodeClock) { offsetMs = timeMs - nowMs }

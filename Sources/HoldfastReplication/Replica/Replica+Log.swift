@@ -38,10 +38,11 @@ extension Replica {
         lead.receiptsMs = nil
         let entry = Entry(
             index: log.last + 1, timeMs: shardTimeMs, random: random, receipts: receipts, body: body)
-        let released = state?.releases.last
+        let released = state?.releaseCount()
         state?.apply(entry)
         if isAlone {
             log.appendAlone(epoch: epoch)
+            isPrivate = true
             lead.flushed = log.last
             commit(into: &effects)
             return
@@ -49,9 +50,10 @@ extension Replica {
         var writer = StateWriter()
         entry.encode(into: &writer)
         log.append(writer.bytes)
+        isPrivate = false
         takeDigest()
         // Somebody waits for what it says after all.
-        if isPatient, state?.releases.last == released {
+        if isPatient, state?.releaseCount() == released {
             if lead.patientMs == nil { lead.patientMs = nowMs }
             commit(into: &effects)
         } else {
@@ -59,12 +61,12 @@ extension Replica {
         }
     }
 
-    /// What a receiver has taken out of this shard's outboxes. Alone it is forgotten at once; else it goes with the
-    /// next entry.
+    /// What a receiver has taken out of this shard's outboxes. Alone it is forgotten at once, if nobody can have the
+    /// state that is changed by that; else it goes with the next entry.
     mutating func note(_ receipt: ChannelReceipt, nowMs: Int64, into effects: inout [ReplicaEffect]) {
         guard isStarted, !lead.isFrozen, state?.isNews(receipt) == true else { return }
         wake(nowMs: nowMs)
-        if isAlone {
+        if isAlone, isPrivate {
             self.state?.take(receipt)
             return
         }
@@ -167,6 +169,7 @@ extension Replica {
         // Who is no primary sends nothing: if it becomes one, it looks at the outboxes themselves.
         state?.releases = Outbox()
         log.append(bytes)
+        isPrivate = false
         if let timeMs = state?.timeMs, !settings.mutations.contains(.nodeClock) { offsetMs = timeMs - nowMs }
         takeDigest()
         return true
@@ -191,7 +194,9 @@ extension Replica {
     // MARK: Time (design, rule 13)
 
     /// What an entry gets that is made now.
-    var shardTimeMs: Int64 { max(state?.timeMs ?? .min, nowMs + offsetMs) }
+    var shardTimeMs: Int64 {
+        mutating get { max(state?.newestTimeMs() ?? .min, nowMs + offsetMs) }
+    }
 
     /// When the machine must be given an entry at the latest, by this node's clock; nil also while this is not open.
     mutating func nextEntryMs() -> Int64? {
@@ -246,7 +251,7 @@ extension ChannelReceipt {
 
 extension ShardState {
     /// Whether a receipt is about something that is still kept here.
-    func isNews(_ receipt: ChannelReceipt) -> Bool {
+    mutating func isNews(_ receipt: ChannelReceipt) -> Bool {
         switch receipt {
         case .gateway(let gateway, let session, let through):
             guard let channel = gateways[gateway], channel.session == session else { return false }

@@ -58,7 +58,7 @@ extension Replica {
         }
         switch message {
         case .prepare(let first, let hashBefore, let entries, _):
-            if settings.mutations.contains(.oldEpoch), role == .backup, !entries.isEmpty,
+            if settings.mutations.contains(.oldEpoch), role == .backup || role == .primary, !entries.isEmpty,
                 log.last >= first + UInt64(entries.count) - 1
             {
                 effects.append(
@@ -249,7 +249,7 @@ extension Replica {
             guard log.hash(at: position.last) == position.hash else {
                 return halt("log of \(lead.backups[i].node) differs at \(position.last)", into: &effects)
             }
-            lead.backups[i].acked = position.last
+            lead.backups[i].acked = settings.mutations.contains(.baseForgotten) ? nil : position.last
             lead.backups[i].sent = position.last
             lead.backups[i].awaited = position.last < log.last ? log.last : nil
         }

@@ -57,7 +57,7 @@ extension Replica {
         case .backup, .primary:
             guard let record, seen.revision > record.revision else { return }
             guard seen.record.lists(node) else { return retire(into: &effects) }
-            if let from = seen.record.handover, !isForced, !settings.mutations.contains(.unreleased) {
+            if let from = seen.record.handover, !isForced {
                 if role == .backup {
                     // Waits for the release if it is the target; any other stays in the old epoch until the start.
                     handover = seen
@@ -103,6 +103,7 @@ extension Replica {
         self.state = state
         log = ReplicaLog(generation: generation)
         committed = 0
+        isPrivate = false
         offsetMs = 0
         digests = []
         hasNewDigest = false

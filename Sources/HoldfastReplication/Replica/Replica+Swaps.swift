@@ -160,7 +160,7 @@ extension Replica {
     /// may be carried out, it does not come to that.
     mutating func releaseIfDone(into effects: inout [ReplicaEffect]) {
         guard role == .primary, lead.isFrozen, let decided = handover, swap?.isSettled ?? true, lead.unwanted.isEmpty,
-            committed == log.last || settings.mutations.contains(.releaseEarly)
+            committed == log.last
         else { return }
         let last = log.last
         adopt(decided, into: &effects)
@@ -174,7 +174,7 @@ extension Replica {
         if generation == self.generation, role == .backup, let decided = handover, decided.record.epoch == epoch,
             decided.record.primary == node, decided.record.handover == sender
         {
-            guard log.last >= last || settings.mutations.contains(.releaseEarly) else { return }
+            guard log.last >= last else { return }
             adopt(decided, into: &effects)
         } else if (generation, epoch) > (self.generation, self.epoch) {
             askForRecord(into: &effects)

@@ -35,6 +35,8 @@ struct Replica<Machine: ReplicatedMachine>: Sendable {
     var committed: UInt64 = 0
     /// After the newest entry. Its user takes `releases` out of it, and changes nothing else.
     var state: ShardState<Machine>?
+    /// Nobody else has the state after the newest entry, or ever had: that was made alone.
+    var isPrivate = false
     /// Whether this node may ask for swaps (design, rule 14). Set by its user; when false, everything that needs a
     /// swap waits.
     var maySwap = true

@@ -95,16 +95,13 @@ public struct ReplicaMutations: OptionSet, Hashable, Sendable {
     public static let soleAssume = ReplicaMutations(rawValue: 1 << 6)
     /// A new primary starts without asking for positions.
     public static let noReconcile = ReplicaMutations(rawValue: 1 << 7)
-    /// A learner's condition forgets the index at which the epoch started.
+    /// A learner's condition forgets the index at which the epoch started (and positions do not count as
+    /// acknowledgements, which would make up for it).
     public static let baseForgotten = ReplicaMutations(rawValue: 1 << 8)
     /// What a learner has is taken for a part of the log without comparing hashes.
     public static let baseUnchecked = ReplicaMutations(rawValue: 1 << 9)
     /// A learner is listed though backups may lack entries that its snapshot has in it.
     public static let snapshotAhead = ReplicaMutations(rawValue: 1 << 10)
-    /// A shard is released before all its entries are committed.
-    public static let releaseEarly = ReplicaMutations(rawValue: 1 << 11)
-    /// The target of a hand-over starts without being released.
-    public static let unreleased = ReplicaMutations(rawValue: 1 << 12)
     /// How far a channel has been accepted is known to the primary alone, and a new one takes whatever comes first.
     public static let acceptedOutside = ReplicaMutations(rawValue: 1 << 13)
     /// Replies in the outboxes are not sent again by a new primary.

@@ -87,7 +87,7 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
         case .emptied(let source, let number):
             if accept(source, number) { step(.tick, place) }
         case .shardLost(let shard, let generation):
-            if generation > knownGeneration(of: shard) {
+            if generation > peers[shard]?.generation ?? 1 {
                 peers[shard] = PeerChannel(generation: generation)
                 step(.shardLost(shard), place)
             }
@@ -175,10 +175,23 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
         }
     }
 
-    func knownGeneration(of shard: ShardID) -> UInt64 { peers[shard]?.generation ?? 1 }
+    // MARK: Looking
+
+    // These change nothing; `mutating`, because who looks at a state in place need not copy it.
+
+    mutating func ownGeneration() -> UInt64 { generation }
+
+    mutating func newestTimeMs() -> Int64? { timeMs }
+
+    /// How many releases there have been.
+    mutating func releaseCount() -> UInt64 { releases.last }
+
+    mutating func session(of gateway: GatewayID) -> UInt64 { gateways[gateway]?.session ?? 1 }
+
+    mutating func knownGeneration(of shard: ShardID) -> UInt64 { peers[shard]?.generation ?? 1 }
 
     /// The newest number taken of a channel; nil when the source's session or generation is not the one known here.
-    func accepted(of source: ChannelSource) -> UInt64? {
+    mutating func accepted(of source: ChannelSource) -> UInt64? {
         switch source {
         case .gateway(let gateway, let session):
             guard let channel = gateways[gateway] else { return 0 }
@@ -198,7 +211,7 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
     // MARK: Outboxes
 
     /// Items for a gateway by number, as far as they are not taken, and the number of the first of them.
-    func items(
+    mutating func items(
         for gateway: GatewayID, from first: UInt64, through last: UInt64
     ) -> (first: UInt64, [Machine.Item])? {
         guard let outbox = gateways[gateway]?.outbox else { return nil }
@@ -208,7 +221,7 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
     }
 
     /// Commands for another shard, likewise.
-    func commands(
+    mutating func commands(
         for shard: ShardID, from first: UInt64, through last: UInt64
     ) -> (first: UInt64, [Machine.Command?])? {
         guard let outbox = peers[shard]?.outbox else { return nil }
@@ -218,7 +231,7 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
     }
 
     /// The number of the oldest command for another shard; nil when there is none.
-    func firstCommand(for shard: ShardID) -> UInt64? {
+    mutating func firstCommand(for shard: ShardID) -> UInt64? {
         guard let outbox = peers[shard]?.outbox, !outbox.isEmpty else { return nil }
         return outbox.first
     }
@@ -229,7 +242,7 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
     }
 
     /// The channels with something in them that may leave, in a set order, and the numbers of the first and the last.
-    func backlog(committed: UInt64) -> [(target: Target, first: UInt64, last: UInt64)] {
+    mutating func backlog(committed: UInt64) -> [(target: Target, first: UInt64, last: UInt64)] {
         var found: [(target: Target, first: UInt64, last: UInt64)] = []
         func look<Element>(_ target: Target, _ outbox: Outbox<Element>) {
             guard !outbox.isEmpty else { return }
@@ -239,6 +252,24 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
         for (gateway, channel) in gateways.sorted(by: { $0.key < $1.key }) { look(.gateway(gateway), channel.outbox) }
         for (shard, peer) in peers.sorted(by: { $0.key < $1.key }) { look(.shard(shard), peer.outbox) }
         return found
+    }
+
+    /// Takes the oldest of the releases, and those after it that go the same way, if they are committed.
+    mutating func nextReleases(committed: UInt64) -> (target: Target, first: UInt64, last: UInt64)? {
+        guard let oldest = releases.all.first?.element, oldest.index <= committed else { return nil }
+        var last = oldest.number
+        var count: UInt64 = 0
+        for next in releases.all {
+            if count > 0 {
+                guard next.element.target == oldest.target, next.element.index <= committed,
+                    next.element.number == last + 1
+                else { break }
+                last += 1
+            }
+            count += 1
+        }
+        releases.take(through: releases.first + count - 1)
+        return (oldest.target, oldest.number, last)
     }
 
     /// Looks at everything in the outboxes again, in the order in which it was put there: after a change of primary.

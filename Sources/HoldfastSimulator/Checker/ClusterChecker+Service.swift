@@ -18,7 +18,6 @@ extension ClusterChecker {
         if let holder, services[i].epochHolder != holder.node {
             services[i].epochHolder = holder.node
             services[i].epochStartUs = world.nowUs
-            world.players.epochStarted(shard, nowMs: world.nowMs)
         }
         let isServed = holder.map { $0.glance.isOpen && $0.glance.mayTell && isAble($0.slot, world) } ?? false
         var isKill = false

@@ -48,7 +48,8 @@ extension ClientChecker {
         if nowMs + clockSlackMs < dueMs {
             violate(
                 11,
-                "\(players[player]) is told to be \(what) at \(seq) of \(rooms[room].id); dropped at \(dropMs) at the earliest, that is due at \(dueMs)"
+                "\(players[player]) is told to be \(what) at \(seq) of \(rooms[room].id); dropped at \(dropMs) at the "
+                    + "earliest, that is due at \(dueMs)"
             )
         }
     }
@@ -110,7 +111,8 @@ extension ClientChecker {
             if position.isFrame || position.addressees.include(link.player) == true {
                 violate(
                     16,
-                    "\(name(link)) is at \(link.seq) of \(room.id), and \(index + 1) was told \(nowMs - position.toldMs) ms ago"
+                    "\(name(link)) is at \(link.seq) of \(room.id), and \(index + 1) was told "
+                        + "\(nowMs - position.toldMs) ms ago"
                 )
                 return
             }
@@ -148,7 +150,8 @@ extension ClientChecker {
                 if let before, before.room == place.room, before.sync == place.sync, before.frame > place.frame {
                     violate(
                         7,
-                        "input \(index + 1) of \(players[owners[device]])/\(device) stands in frame \(place.frame), an earlier one in \(before.frame)"
+                        "input \(index + 1) of \(players[owners[device]])/\(device) stands in frame \(place.frame), "
+                            + "an earlier one in \(before.frame)"
                     )
                 }
                 before = place

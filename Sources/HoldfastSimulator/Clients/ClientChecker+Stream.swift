@@ -49,7 +49,8 @@ extension ClientChecker {
             {
                 violate(
                     1,
-                    "\(name(view)): \(info.id) at \(resume.roomSeq) is not as it was told: \(before.roster), now \(Roster(info))"
+                    "\(name(view)): \(info.id) at \(resume.roomSeq) is not as it was told: \(before.roster), now "
+                        + "\(Roster(info))"
                 )
             }
             view.base = before.base
@@ -168,7 +169,7 @@ extension ClientChecker {
         for other in list where other.seq > own.seq && seq > other.seq {
             violate(
                 12,
-                "\(name(view)) was told position \(seq), and link \(other.link.number) hears the room since \(other.seq)"
+                "\(name(view)) was told position \(seq), and link \(other.link.number) hears it since \(other.seq)"
             )
             return
         }
@@ -218,14 +219,14 @@ extension ClientChecker {
             violate(5, "\(name(view)) is in no room, and is told position \(seq): \(kind(of: body))")
             return
         }
-        guard advance(to: seq, kind(of: body), on: &view) else { return }
+        guard advance(to: seq, .event(body), on: &view) else { return }
         holes(before: seq, frames: nil, on: view)
         view.seq = seq
         let addressees = self.addressees(of: body, in: view.room)
         if addressees.include(view.player) == false {
             violate(
                 5,
-                "\(name(view)) is told position \(seq) of \(rooms[view.room].id), which is not for it: \(kind(of: body))"
+                "\(name(view)) is told position \(seq) of \(rooms[view.room].id), not meant for it: \(kind(of: body))"
             )
         }
         record(body, seq: seq, addressees, on: view)
@@ -246,6 +247,7 @@ extension ClientChecker {
             if info.frameSyncId <= view.lastSync || view.lastSync != 0 && info.frameSyncId != view.lastSync + 1 {
                 violate(5, "\(name(view)): frame sync \(info.frameSyncId) after \(view.lastSync)")
             }
+            if let room = info.roomInfo { look(at: room, on: view) }
             told(timeMs: info.serverTime, on: &view)
             placeEvents(on: &view)
             view.sync = info.frameSyncId
@@ -274,10 +276,10 @@ extension ClientChecker {
     }
 
     /// False: it does not stand behind what was told.
-    mutating func advance(to seq: UInt64, _ what: String, on view: inout CheckedLink) -> Bool {
+    mutating func advance(to seq: UInt64, _ what: StreamWord, on view: inout CheckedLink) -> Bool {
         checkNewest(seq, on: view)
         if seq > view.seq { return true }
-        violate(5, "\(name(view)): \(what) has position \(seq) of \(rooms[view.room].id) after \(view.seq)")
+        violate(5, "\(name(view)): \(words(what)) has position \(seq) of \(rooms[view.room].id) after \(view.seq)")
         return false
     }
 

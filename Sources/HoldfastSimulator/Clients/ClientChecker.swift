@@ -10,6 +10,8 @@ public struct ClientChecker: Sendable {
     /// What was found, oldest first; not more than `violationsKept`.
     public private(set) var violations: [Violation] = []
     public static let violationsKept = 20
+    /// Cheaper to ask than `violations`.
+    public var isClean: Bool { violations.isEmpty }
 
     /// How far a node's clock may be from the world's over the length of a window.
     public var clockSlackMs: Int64 = 150
@@ -18,6 +20,8 @@ public struct ClientChecker: Sendable {
     let rememberedRequests: Int
     /// No presence deadline comes sooner after a failover.
     static let holdOffMs: Int64 = 2_500
+    /// What a slow reader has not read yet may be so old.
+    static let unreadMs: Int64 = 4_000
     static let contentsKept = 200_000
     static let roomsKept = 20_000
 
@@ -65,6 +69,11 @@ public struct ClientChecker: Sendable {
         for (number, player) in players.enumerated() { playerNumbers[player] = number }
     }
 
+    mutating func found(_ invariant: Int, _ what: String, nowMs: Int64) {
+        time(nowMs)
+        violate(invariant, what)
+    }
+
     mutating func time(_ atMs: Int64) { nowMs = max(nowMs, atMs) }
 
     mutating func violate(_ invariant: Int, _ what: String) {
@@ -97,6 +106,9 @@ public struct ClientChecker: Sendable {
             if links[index]?.isClosed == false { links[index]?.isDisturbed = true }
         }
     }
+
+    /// As `disturbed(endpoint:nowMs:)`, for one link: its client does not read, say.
+    public mutating func disturbed(_ link: SimLink) { update(link) { $0.isDisturbed = true } }
 
     // MARK: What clients do
 

@@ -18,6 +18,12 @@ extension SimClient {
 
     /// The call that is due now, if any.
     mutating func act(nowMs: Int64, rooms: [String], players: [String]) -> Act? {
+        if case .leaving(let untilMs)? = finale, nowMs >= untilMs {
+            finale = machine.isOnline && machine.room == nil ? .matching(sinceMs: nowMs) : nil
+            if finale == nil { return nil }
+            let config = RoomConfig(maxPlayerCount: Self.finaleSize, type: "finale")
+            return .call(.matchRoom(MatchRoom(room: config)))
+        }
         switch mode {
         case .away(let untilMs), .idle(let untilMs):
             if nowMs < untilMs { return nil }

@@ -22,6 +22,16 @@ struct SimClient: Sendable {
     /// In quiet, whether this one is to be connected.
     var isWanted = true
 
+    var finale: Finale?
+
+    /// At the very end, when the matching is counted.
+    enum Finale: Sendable {
+        case leaving(untilMs: Int64)
+        case matching(sinceMs: Int64)
+    }
+
+    static let finaleSize: UInt32 = 3
+
     /// The machine's link, and what it is in the world.
     var machineLink: LinkID?
     var link: SimLink?
@@ -88,6 +98,7 @@ struct SimClient: Sendable {
         case .playing: if !isQuiet || machine.isIdle && isWanted { next = min(next, nextCallMs) }
         case .away(let untilMs), .idle(let untilMs): next = min(next, untilMs)
         }
+        if case .leaving(let untilMs)? = finale { next = min(next, untilMs) }
         return min(next, readsAgainMs ?? .max)
     }
 

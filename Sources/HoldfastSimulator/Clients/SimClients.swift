@@ -20,7 +20,6 @@ public struct SimClients: Sendable {
         public var repeats = 0
         public var frames = 0
         public var joined = 0
-        public var matched = 0
     }
 
     private let players: [String]
@@ -160,6 +159,32 @@ public struct SimClients: Sendable {
                 openCalls: $0.machine.pendingCallCount)
         }
         checker.atEnd(rests, nowMs: nowMs)
+    }
+
+    /// After `atEnd`, for invariant 14: all leave their rooms, and then, `matchAfterMs` later, all look for the same
+    /// match, and nobody leaves. A second or two later `atFinaleEnd` counts their rooms.
+    public mutating func beginFinale(nowMs: Int64, into orders: inout [ClientOrder]) {
+        for device in clients.indices where clients[device].isWanted && clients[device].machine.isOnline {
+            clients[device].finale = .leaving(untilMs: nowMs + Self.matchAfterMs)
+            if clients[device].machine.room != nil { call(.leaveRoom(LeaveRoom()), device, nowMs, &orders) }
+        }
+    }
+
+    public static let matchAfterMs: Int64 = 2_000
+
+    public mutating func atFinaleEnd(nowMs: Int64) {
+        var found: [String] = []
+        for client in clients {
+            guard case .matching(let atMs) = client.finale else { continue }
+            if let room = client.machine.room { found.append(room.id) }
+            if client.seatCall != nil || client.machine.room == nil {
+                checker.found(14, "\(client.player)/\(client.device) has no match since \(atMs) ms", nowMs: nowMs)
+            }
+        }
+        let size = Int(SimClient.finaleSize)
+        let rooms = Set(found).count
+        guard rooms != (found.count + size - 1) / size else { return }
+        checker.found(14, "\(found.count) callers of one match for \(size) are in \(rooms) rooms", nowMs: nowMs)
     }
 
     // MARK: Carrying out
@@ -306,6 +331,7 @@ public struct SimClients: Sendable {
         case .slowDown(let ms):
             guard let link = clients[device].link else { return }
             clients[device].readsAgainMs = nowMs + ms
+            checker.disturbed(link)
             orders.append(.reading(link, false))
         }
     }

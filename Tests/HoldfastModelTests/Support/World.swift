@@ -418,7 +418,7 @@ final class World {
     }
 
     /// Tells the links of a gateway.
-    func lose(_ home: ShardID, _ why: LinksLossReason, at gateway: GatewayID) {
+    func lose(_ home: ShardID, _ why: LinksLoss, at gateway: GatewayID) {
         for link in endpoints.keys.sorted(by: { $0.number < $1.number }) where link.gateway == gateway {
             let awaits = endpoints[link]?.order.waits(forRoomIn: home, of: limits.layout) ?? false
             step(link) { machine, _ in machine.shardLost(home, why, awaits: awaits) }

@@ -1,0 +1,587 @@
+import HoldfastProtocol
+import Testing
+
+@testable import HoldfastSimulator
+
+/// Every check: a dialogue that breaks it is caught, and the one beside it that does not is let pass.
+@Suite struct ClientCheckerTests {
+    // MARK: 5, streams
+
+    @Test func positionsGrow() {
+        let status = { (n: Int) in
+            ServerMessage.Body.playerCustomStatusChanged(
+                PlayerCustomStatusChanged(playerId: "b", status: Talk.status(n, of: 1)))
+        }
+        let play = { (talk: inout Talk, second: UInt64) in
+            for n in 1...2 { talk.ask(1, .updatePlayerCustomStatus(.init(status: Talk.status(n, of: 1)))) }
+            talk.hear([0, 1], 3, status(1))
+            talk.hear([0], second, status(2))
+        }
+        expect([]) { play(&$0, 4) }
+        expect([5]) { play(&$0, 3) }
+        expect([5]) { play(&$0, 2) }
+    }
+
+    @Test func holesAreOnlyOfWhatIsForOthers() {
+        expect([]) {
+            $0.ask(1, Talk.say("m1.1"))
+            $0.ask(1, Talk.say("m1.2", to: ["a"]))
+            $0.ask(0, .updateRoomProperties(UpdateRoomProperties(name: "r0.1")))
+            $0.hear([0], 3, Talk.message("m1.1", from: "b"))
+            $0.hear([0], 4, Talk.message("m1.2", from: "b"))
+            $0.hear([0, 1], 5, .roomPropertiesChanged(RoomPropertiesChanged(id: "r", name: "r0.1")))
+        }
+        // Missed, and known as for everyone already.
+        expect([5]) {
+            for n in 1...2 { $0.ask(0, .updateRoomProperties(UpdateRoomProperties(name: "r0.\(n)"))) }
+            $0.hear([0], 3, .roomPropertiesChanged(RoomPropertiesChanged(id: "r", name: "r0.1")))
+            $0.hear([0, 1], 4, .roomPropertiesChanged(RoomPropertiesChanged(id: "r", name: "r0.2")))
+        }
+        // Missed, and known only later.
+        expect([5]) {
+            for n in 1...2 { $0.ask(0, .updateRoomProperties(UpdateRoomProperties(name: "r0.\(n)"))) }
+            $0.hear([1], 4, .roomPropertiesChanged(RoomPropertiesChanged(id: "r", name: "r0.2")))
+            $0.hear([0], 3, .roomPropertiesChanged(RoomPropertiesChanged(id: "r", name: "r0.1")))
+        }
+        // A missed frame.
+        expect([5], from: .playing()) {
+            $0.hear([0], 4, Talk.frame(1))
+            $0.ask(0, .updateRoomProperties(UpdateRoomProperties(name: "r0.1")))
+            $0.hear([1], 5, .roomPropertiesChanged(RoomPropertiesChanged(id: "r", name: "r0.1")))
+        }
+    }
+
+    @Test func everyoneGetsTheSame() {
+        expect([5], from: .playing()) {
+            $0.hear([0], 4, Talk.frame(1))
+            $0.hear(1, .frame(Frame(id: 1, changes: [SeatChange(playerId: "c", kind: 0)])), seq: 4)
+        }
+        expect([5, 9]) {
+            $0.ask(0, .transferRoomOwner(TransferRoomOwner(playerId: "b")))
+            $0.hear([0], 3, .roomOwnerChanged(RoomOwnerChanged(roomId: "r", roomOwnerId: "b")))
+            $0.hear([1], 3, .roomOwnerChanged(RoomOwnerChanged(roomId: "r", roomOwnerId: "c")))
+        }
+        // One position, two things.
+        expect([5, 5], from: .playing()) {
+            $0.ask(0, .updateRoomProperties(UpdateRoomProperties(name: "r0.1")))
+            $0.hear([0], 4, .roomPropertiesChanged(RoomPropertiesChanged(id: "r", name: "r0.1")))
+            $0.hear([0], 5, Talk.frame(1))
+            $0.hear([1], 4, Talk.frame(1))
+        }
+    }
+
+    @Test func toldIsOnlyWhatIsForOne() {
+        expect([5]) {
+            $0.ask(1, Talk.say("m1.1"))
+            $0.hear([1], 3, Talk.message("m1.1", from: "b"))
+        }
+        expect([5]) {
+            $0.ask(0, Talk.say("m0.1", to: ["c"]))
+            $0.hear([1], 3, Talk.message("m0.1", from: "a"))
+        }
+    }
+
+    @Test func framesHaveNoGap() {
+        expect([], from: .playing()) {
+            $0.hear([0, 1], 4, Talk.frame(1))
+            $0.hear([0, 1], 5, Talk.frame(2))
+            $0.hear(0, .frames(Frames(frames: [Frame(id: 3), Frame(id: 4)], firstKept: 1, frameSyncId: 1)), seq: 7)
+            $0.hear([1], 6, Talk.frame(3))
+            $0.hear([1], 7, Talk.frame(4))
+        }
+        expect([5], from: .playing()) {
+            $0.hear([0], 4, Talk.frame(1))
+            $0.hear([0], 5, Talk.frame(3))
+        }
+        expect([5], from: .playing()) { $0.hear([0], 4, Talk.frame(2)) }
+        // Told where what is kept begins.
+        expect([], from: .playing()) {
+            $0.hear(0, .frames(Frames(frames: [Frame(id: 3)], firstKept: 3, frameSyncId: 1)), seq: 6)
+        }
+        expect([5]) { $0.hear([0], 3, Talk.frame(1)) }
+        // After the stop.
+        expect([5], from: .playing()) {
+            $0.ask(0, .stopFrameSync(StopFrameSync()))
+            $0.hear([0], 4, .frameSyncStopped(FrameSyncStopped(roomId: "r", frameSyncId: 1)))
+            $0.hear([0], 5, Talk.frame(1))
+        }
+    }
+
+    @Test func eventsLieBetweenTheSameFrames() {
+        let changed = ServerMessage.Body.roomPropertiesChanged(RoomPropertiesChanged(id: "r", name: "r0.1"))
+        expect([], from: .playing()) {
+            $0.ask(0, .updateRoomProperties(UpdateRoomProperties(name: "r0.1")))
+            $0.hear([0], 4, Talk.frame(1))
+            $0.hear([0], 5, changed)
+            $0.hear([0], 6, Talk.frame(2))
+            $0.hear(1, .frames(Frames(frames: [Frame(id: 1)], firstKept: 1, frameSyncId: 1)), seq: 4)
+            $0.hear([1], 5, changed)
+            $0.hear([1], 6, Talk.frame(2))
+        }
+        // And so the frame before it was not there when it should have been.
+        expect([5, 5], from: .playing()) {
+            $0.ask(0, .updateRoomProperties(UpdateRoomProperties(name: "r0.1")))
+            $0.hear([0], 5, changed)
+            $0.hear(0, .frames(Frames(frames: [Frame(id: 1), Frame(id: 2)], firstKept: 1, frameSyncId: 1)), seq: 6)
+            $0.hear(1, .frames(Frames(frames: [Frame(id: 1)], firstKept: 1, frameSyncId: 1)), seq: 4)
+            $0.hear([1], 5, changed)
+            $0.hear([1], 6, Talk.frame(2))
+        }
+    }
+
+    @Test func nothingOfARoomComesOutsideIt() {
+        expect([5]) {
+            $0.ask(1, .leaveRoom(LeaveRoom()))
+            $0.ask(0, .updateRoomProperties(UpdateRoomProperties(name: "r0.1")))
+            $0.hear([1], 3, .roomPropertiesChanged(RoomPropertiesChanged(id: "r", name: "r0.1")))
+        }
+        expect([5]) {
+            $0.open(2)
+            $0.say(2, 1, .connect(Connect(token: "sim/c")))
+            $0.hear(2, .ok(Ok()))
+        }
+    }
+
+    @Test func aResumeGoesOnWhereTheClientIs() {
+        let at = { (seq: UInt64) in Resume(resumeToken: "run-b", roomSeq: seq, roomId: "r") }
+        let state = Connected(room: Talk.room(["a", "b"]), roomSeq: 4)
+        let play = { (talk: inout Talk, first: UInt64) in
+            for n in 1...2 { talk.ask(0, .updateRoomProperties(UpdateRoomProperties(name: "r0.\(n)"))) }
+            for n in 1...2 {
+                talk.hear([0], UInt64(n + 2), .roomPropertiesChanged(RoomPropertiesChanged(id: "r", name: "r0.\(n)")))
+            }
+            talk.cut(1)
+            talk.resume(1, at(2), state)
+            for seq in first...4 {
+                let name = "r0.\(seq - 2)"
+                talk.hear([1], seq, .roomPropertiesChanged(RoomPropertiesChanged(id: "r", name: name)))
+            }
+        }
+        expect([]) { play(&$0, 3) }
+        expect([5]) { play(&$0, 4) }
+        // What was told is taken back.
+        expect([1]) {
+            $0.cut(1)
+            $0.resume(1, at(2), Connected(room: Talk.room(["a", "b"]), roomSeq: 1))
+        }
+        expect([1]) {
+            $0.cut(1)
+            $0.resume(1, at(2), Connected(room: Talk.room(["b", "a"], owner: "b"), roomSeq: 2))
+        }
+    }
+
+    @Test func howASeatEndedIsTold() {
+        let gone = { (talk: inout Talk) in
+            talk.cut(1)
+            talk.nowMs += 500
+            talk.resume(1, Resume(resumeToken: "run-b", roomSeq: 2, roomId: "r"), Connected())
+        }
+        expect([]) {
+            gone(&$0)
+            $0.hear(1, .playerKicked(PlayerKicked(roomId: "r", playerId: "b", roomOwnerId: "a")))
+        }
+        expect([5]) {
+            gone(&$0)
+            $0.checker.atEnd([], nowMs: $0.nowMs)
+        }
+    }
+
+    // MARK: 6, requests
+
+    @Test func eachSendingIsAnsweredOnce() {
+        expect([6]) {
+            $0.say(0, 50, Talk.say("m0.1"))
+            $0.hear(0, .ok(Ok()), id: 50)
+            $0.hear(0, .ok(Ok()), id: 50)
+        }
+        expect([]) {
+            $0.say(0, 50, Talk.say("m0.1"))
+            $0.say(0, 50, Talk.say("m0.1"))
+            $0.hear(0, .ok(Ok()), id: 50)
+            $0.hear(0, .ok(Ok()), id: 50)
+        }
+        // 1 leaves it open.
+        expect([]) {
+            $0.say(0, 50, Talk.say("m0.1"))
+            $0.hear(0, .error(ErrorReply(code: 1, retryAfterMs: 500)), id: 50)
+            $0.say(0, 50, Talk.say("m0.1"))
+            $0.hear(0, .ok(Ok()), id: 50)
+        }
+        expect([6]) { $0.hear(0, .ok(Ok()), id: 77) }
+        expect([6]) {
+            $0.say(0, 50, Talk.say("m0.1"))
+            $0.checker.atEnd([], nowMs: $0.nowMs + 1)
+        }
+    }
+
+    @Test func aRequestHasOneOutcome() {
+        let twice = { (talk: inout Talk, first: ServerMessage.Body, second: ServerMessage.Body) in
+            talk.say(0, 50, Talk.say("m0.1"))
+            talk.hear(0, first, id: 50)
+            talk.say(0, 50, Talk.say("m0.1"))
+            talk.hear(0, second, id: 50)
+        }
+        let ok = ServerMessage.Body.ok(Ok())
+        expect([]) { twice(&$0, .error(ErrorReply(code: 3)), ok) }
+        expect([6]) { twice(&$0, ok, .error(ErrorReply(code: 15))) }
+        expect([6]) { twice(&$0, ok, .error(ErrorReply(code: 30))) }
+        expect([6]) { twice(&$0, .error(ErrorReply(code: 30)), ok) }
+        expect([6]) { $0.ask(0, Talk.say("m0.1"), .roomList(RoomList())) }
+    }
+
+    @Test func nothingIsDoneTwiceOrThoughRefused() {
+        expect([6]) {
+            $0.ask(0, Talk.say("m0.1"))
+            $0.hear([1], 3, Talk.message("m0.1", from: "a"))
+            $0.hear([1], 4, Talk.message("m0.1", from: "a"))
+        }
+        expect([6]) {
+            $0.ask(0, Talk.say("m0.1"), .error(ErrorReply(code: 3, retryAfterMs: 10)))
+            $0.hear([1], 3, Talk.message("m0.1", from: "a"))
+        }
+        expect([6]) {
+            $0.say(0, 50, Talk.say("m0.1"))
+            $0.hear([1], 3, Talk.message("m0.1", from: "a"))
+            $0.hear(0, .error(ErrorReply(code: 30)), id: 50)
+        }
+        // Once refused, then done.
+        expect([]) {
+            $0.say(0, 50, Talk.say("m0.1"))
+            $0.say(0, 50, Talk.say("m0.1"))
+            $0.hear(0, .error(ErrorReply(code: 3, retryAfterMs: 10)), id: 50)
+            $0.hear([1], 3, Talk.message("m0.1", from: "a"))
+            $0.hear(0, .ok(Ok()), id: 50)
+        }
+        expect([6]) { $0.hear([1], 3, Talk.message("m0.9", from: "a")) }
+    }
+
+    @Test func theReplyComesFirst() {
+        let changed = ServerMessage.Body.playerCustomStatusChanged(
+            PlayerCustomStatusChanged(playerId: "a", status: Talk.status(1, of: 0)))
+        let ask = ClientMessage.Body.updatePlayerCustomStatus(.init(status: Talk.status(1, of: 0)))
+        expect([6]) {
+            $0.say(0, 50, ask)
+            $0.hear([0], 3, changed)
+            $0.hear(0, .ok(Ok()), id: 50)
+        }
+        expect([]) {
+            $0.say(0, 50, ask)
+            $0.hear([1], 3, changed)
+            $0.hear(0, .ok(Ok()), id: 50)
+            $0.hear([0], 3, changed)
+        }
+        // The reply was lost with a link.
+        expect([]) {
+            $0.say(0, 50, ask)
+            $0.cut(0)
+            $0.resume(
+                0, Resume(resumeToken: "run-a", roomSeq: 2, roomId: "r"),
+                Connected(room: Talk.room(["a", "b"]), roomSeq: 3))
+            $0.say(0, 50, ask)
+            $0.hear([0], 3, changed)
+            $0.hear(0, .ok(Ok()), id: 50)
+        }
+    }
+
+    @Test func whatWasDoneIsToldInTheEnd() {
+        expect([1]) {
+            $0.nowMs += 10
+            $0.ask(0, Talk.say("m0.1"))
+            $0.checker.atEnd([], nowMs: $0.nowMs + 10_000)
+        }
+        expect([]) {
+            $0.nowMs += 10
+            $0.ask(0, Talk.say("m0.1"))
+            $0.hear([1], 3, Talk.message("m0.1", from: "a"))
+            $0.checker.atEnd([], nowMs: $0.nowMs + 10_000)
+        }
+    }
+
+    @Test func aResumeIsHeldOpen() {
+        let refused = { (talk: inout Talk, afterMs: Int64) in
+            talk.cut(1)
+            talk.nowMs += afterMs
+            talk.open(1)
+            talk.say(1, 60, .connect(Connect(resume: Resume(resumeToken: "run-b"))))
+            talk.hear(1, .error(ErrorReply(code: 39)), id: 60)
+        }
+        expect([6]) { refused(&$0, 50_000) }
+        expect([]) { refused(&$0, 60_100) }
+        expect([]) {
+            let id = $0.nextId(1)
+            $0.say(1, id, .disconnect(Disconnect()))
+            refused(&$0, 100)
+        }
+    }
+
+    // MARK: 7, inputs
+
+    @Test func inputsStandInOneFrameInTheirOrder() {
+        let three = { (talk: inout Talk) in
+            for n in 1...3 { talk.say(1, UInt32(50 + n), Talk.input("i1.\(n)")) }
+        }
+        let taken = { (n: Int) in Talk.taken("i1.\(n)", UInt32(50 + n), by: "b") }
+        expect([], from: .playing()) {
+            three(&$0)
+            $0.hear([0, 1], 4, Talk.frame(1, [taken(1), taken(2)]))
+            $0.hear([0, 1], 5, Talk.frame(2, [taken(3)]))
+        }
+        // Twice.
+        expect([7], from: .playing()) {
+            three(&$0)
+            $0.hear([0, 1], 4, Talk.frame(1, [taken(1)]))
+            $0.hear([0, 1], 5, Talk.frame(2, [taken(1)]))
+        }
+        // In another order.
+        expect([7], from: .playing()) {
+            three(&$0)
+            $0.hear([0], 4, Talk.frame(1, [taken(2), taken(1)]))
+        }
+        // Passed over.
+        expect([7], from: .playing()) {
+            three(&$0)
+            $0.hear([1], 4, Talk.frame(1, [taken(1), taken(3)]))
+        }
+        // Never sent, or by another.
+        expect([7], from: .playing()) { $0.hear([1], 4, Talk.frame(1, [taken(1)])) }
+        expect([7], from: .playing()) {
+            three(&$0)
+            $0.hear([0], 4, Talk.frame(1, [Talk.taken("i1.1", 51, by: "a")]))
+        }
+        // Never told of.
+        expect([7, 7, 7], from: .playing()) {
+            three(&$0)
+            $0.checker.atEnd([], nowMs: $0.nowMs + 10_000)
+        }
+    }
+
+    @Test func refusedInputsStandInNone() {
+        expect([7], from: .playing()) {
+            $0.say(1, 51, Talk.input("i1.1"))
+            $0.hear(1, .error(ErrorReply(code: 29)), id: 51)
+            $0.hear([0], 4, Talk.frame(1, [Talk.taken("i1.1", 51, by: "b")]))
+        }
+        expect([7], from: .playing()) {
+            $0.say(1, 51, Talk.input("i1.1"))
+            $0.hear([0], 4, Talk.frame(1, [Talk.taken("i1.1", 51, by: "b")]))
+            $0.hear(1, .error(ErrorReply(code: 29)), id: 51)
+        }
+        // Sent twice, refused once.
+        expect([], from: .playing()) {
+            $0.say(1, 51, Talk.input("i1.1"))
+            $0.say(1, 51, Talk.input("i1.1"))
+            $0.hear(1, .error(ErrorReply(code: 29)), id: 51)
+            $0.hear([0, 1], 4, Talk.frame(1, [Talk.taken("i1.1", 51, by: "b")]))
+        }
+    }
+
+    // MARK: 8 and 9, rooms as told
+
+    @Test func seats() {
+        let join = ClientMessage.Body.joinRoom(JoinRoom(roomId: "r"))
+        let joined = { (room: RoomInfo) in ServerMessage.Body.roomJoined(RoomJoined(room: room, roomSeq: 3)) }
+        expect([]) {
+            $0.connect(2, run: "run-c")
+            $0.ask(2, join, joined(Talk.room(["a", "b", "c"])))
+        }
+        expect([8]) {
+            $0.connect(2, run: "run-c")
+            $0.ask(2, join, joined(Talk.room(["a", "b", "c"], max: 2)))
+        }
+        expect([8]) {
+            $0.connect(2, run: "run-c")
+            $0.ask(2, join, joined(Talk.room(["a", "b"])))
+        }
+        expect([8]) {
+            var other = Talk.room(["a"])
+            other.id = "q"
+            $0.ask(0, join, joined(other))
+        }
+        expect([8]) {
+            $0.hear([0], 3, .playerEntered(PlayerEntered(roomId: "r", player: Talk.info("b"), roomOwnerId: "a")))
+        }
+        expect([8]) { $0.hear([0], 3, .playerLeft(PlayerLeft(roomId: "r", roomOwnerId: "a", playerId: "c"))) }
+    }
+
+    @Test func owners() {
+        expect([]) {
+            $0.ask(0, .leaveRoom(LeaveRoom()))
+            $0.hear([1], 3, .playerLeft(PlayerLeft(roomId: "r", roomOwnerId: "b", playerId: "a")))
+        }
+        expect([9]) {
+            $0.ask(0, .leaveRoom(LeaveRoom()))
+            $0.hear([1], 3, .playerLeft(PlayerLeft(roomId: "r", roomOwnerId: "a", playerId: "a")))
+        }
+        expect([9]) {
+            $0.connect(2, run: "run-c")
+            $0.ask(
+                2, .joinRoom(JoinRoom(roomId: "r")),
+                .roomJoined(RoomJoined(room: Talk.room(["a", "b", "c"], online: [false, true, true]), roomSeq: 3)))
+        }
+        // The longest-seated is next.
+        expect([9]) {
+            $0.connect(2, run: "run-c")
+            $0.ask(
+                2, .joinRoom(JoinRoom(roomId: "r")),
+                .roomJoined(RoomJoined(room: Talk.room(["a", "b", "c"]), roomSeq: 3)))
+            $0.ask(0, .leaveRoom(LeaveRoom()))
+            $0.hear([2], 4, .playerLeft(PlayerLeft(roomId: "r", roomOwnerId: "c", playerId: "a")))
+        }
+    }
+
+    // MARK: 11, time
+
+    @Test func nobodyIsOfflineTooSoon() {
+        let offline = ServerMessage.Body.playerOffline(PlayerOffline(roomId: "r", roomOwnerId: "a", playerId: "b"))
+        expect([]) {
+            $0.cut(1)
+            $0.nowMs += 2_000
+            $0.hear([0], 3, offline)
+        }
+        expect([11]) {
+            $0.cut(1)
+            $0.nowMs += 1_700
+            $0.hear([0], 3, offline)
+        }
+        // Not within 2.5 s of a failover.
+        let home = { (talk: Talk) in talk.checker.homes[1] }
+        expect([11]) {
+            $0.cut(1)
+            $0.nowMs += 1_500
+            $0.checker.epochStarted(home($0), nowMs: $0.nowMs)
+            $0.nowMs += 1_500
+            $0.hear([0], 3, offline)
+        }
+        expect([]) {
+            $0.cut(1)
+            $0.nowMs += 1_500
+            $0.checker.epochStarted(home($0), nowMs: $0.nowMs)
+            $0.nowMs += 2_500
+            $0.hear([0], 3, offline)
+        }
+        // Decided before the failover, told after it.
+        expect([]) {
+            $0.cut(1)
+            $0.nowMs += 2_100
+            $0.checker.epochStarted(home($0), nowMs: $0.nowMs)
+            $0.nowMs += 100
+            $0.hear([0], 3, offline)
+        }
+    }
+
+    @Test func aSeatIsHeldForTheWindow() {
+        let left = ServerMessage.Body.playerLeft(PlayerLeft(roomId: "r", roomOwnerId: "a", playerId: "b"))
+        expect([11]) {
+            $0.cut(1)
+            $0.nowMs += 30_000
+            $0.hear([0], 3, left)
+        }
+        expect([]) {
+            $0.cut(1)
+            $0.nowMs += 60_000
+            $0.hear([0], 3, left)
+        }
+        expect([]) {
+            $0.say(1, 70, .leaveRoom(LeaveRoom()))
+            $0.hear([0], 3, left)
+        }
+        // A lost shard lets go at once.
+        expect([]) {
+            $0.checker.shardLost($0.checker.homes[1], nowMs: $0.nowMs)
+            $0.hear([0], 3, left)
+        }
+    }
+
+    @Test func toldTimeDoesNotFall() {
+        expect([11], from: .playing()) {
+            for n in 1...2 { $0.say(1, UInt32(50 + n), Talk.input("i1.\(n)")) }
+            $0.hear([0], 4, Talk.frame(1, [Talk.taken("i1.1", 51, by: "b", at: 1_200)]))
+            $0.hear([0], 5, Talk.frame(2, [Talk.taken("i1.2", 52, by: "b", at: 1_150)]))
+        }
+    }
+
+    // MARK: 12, connections
+
+    @Test func onlyTheNewestLinkHearsTheRoom() {
+        let changed = ServerMessage.Body.roomPropertiesChanged(RoomPropertiesChanged(id: "r", name: "r1.1"))
+        let play = { (talk: inout Talk, old: UInt64) in
+            talk.ask(1, .updateRoomProperties(UpdateRoomProperties(name: "r1.1")))
+            talk.connect(3, run: "run-a2", room: Talk.room(["a", "b"]), seq: old - 1)
+            talk.hear(0, changed, seq: 3)
+        }
+        // What was on its way when the newer one began.
+        expect([]) { play(&$0, 4) }
+        expect([12]) { play(&$0, 3) }
+    }
+
+    @Test func whoIsConnectedIsNotToldAway() {
+        let offline = ServerMessage.Body.playerOffline(PlayerOffline(roomId: "r", roomOwnerId: "a", playerId: "b"))
+        expect([12]) {
+            $0.nowMs += 20_000
+            $0.hear([0], 3, offline)
+        }
+        // Its gateway may have been lost.
+        expect([]) {
+            $0.nowMs += 20_000
+            $0.checker.disturbed(endpoint: 0, nowMs: $0.nowMs)
+            $0.hear([0], 3, offline)
+        }
+    }
+
+    @Test func replacedIsWhoWasReplaced() {
+        let five = ServerMessage.Body.disconnected(Disconnected(code: 5))
+        expect([12]) { $0.hear(0, five) }
+        expect([]) {
+            $0.connect(3, run: "run-a2", room: Talk.room(["a", "b"]), seq: 2)
+            $0.hear(0, five)
+        }
+        // The old run does not come back.
+        expect([12]) {
+            $0.nowMs += 1
+            $0.connect(3, run: "run-a2", room: Talk.room(["a", "b"]), seq: 2)
+            $0.nowMs += 1
+            $0.cut(0)
+            $0.resume(
+                0, Resume(resumeToken: "run-a", roomSeq: 2, roomId: "r"),
+                Connected(room: Talk.room(["a", "b"]), roomSeq: 2))
+        }
+    }
+
+    // MARK: 4, 14, 16
+
+    @Test func onlyWhatIsLostIsToldAsLost() {
+        let lost = ServerMessage.Body.serviceError(ServiceError(code: 1))
+        expect([4]) { $0.hear(0, lost) }
+        expect([]) {
+            $0.checker.shardLost($0.checker.rooms[0].home, nowMs: $0.nowMs)
+            $0.hear(0, lost)
+        }
+        expect([4]) { $0.hear(0, .disconnected(Disconnected(code: 1, mayReconnect: true))) }
+    }
+
+    @Test func aMatchEndsInARoomOfItsKey() {
+        var talk = Talk()
+        talk.connect(0, run: "run-a")
+        let match = ClientMessage.Body.matchRoom(
+            MatchRoom(room: RoomConfig(maxPlayerCount: 3, type: "duel"), timeoutMs: 100))
+        expect([], from: talk) { $0.ask(0, match, .error(ErrorReply(code: 34))) }
+        expect([14], from: talk) { $0.ask(0, match, .error(ErrorReply(code: 23))) }
+        expect([], from: talk) { $0.ask(0, match, .roomJoined(RoomJoined(room: Talk.room(["a"]), roomSeq: 1))) }
+        expect([14], from: talk) {
+            $0.ask(0, match, .roomJoined(RoomJoined(room: Talk.room(["a"], max: 2), roomSeq: 1)))
+        }
+    }
+
+    @Test func inTheEndAllAreAtTheHead() {
+        let rest = { (online: Bool, calls: Int) in
+            [ClientChecker.Rest(device: 0, isWanted: true, isOnline: online, openCalls: calls)]
+        }
+        expect([]) { $0.checker.atEnd(rest(true, 0), nowMs: $0.nowMs) }
+        expect([16]) { $0.checker.atEnd(rest(false, 0), nowMs: $0.nowMs) }
+        expect([16]) { $0.checker.atEnd(rest(true, 1), nowMs: $0.nowMs) }
+        expect([16], from: .playing()) {
+            $0.hear([0], 4, Talk.frame(1))
+            $0.checker.atEnd([], nowMs: $0.nowMs + 10_000)
+        }
+    }
+}
