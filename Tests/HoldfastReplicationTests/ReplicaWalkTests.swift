@@ -69,6 +69,13 @@ struct ReplicaWalk {
     private let eager: Int
     /// A node to which messages take longer.
     private let slow: Int
+    /// Of messages that arrive again, much later.
+    private let held: Int
+    private var late: [ReplicaWorld.Envelope] = []
+    /// Backups come and go, and forget at once.
+    private let isRestless: Bool
+    /// Commands in all.
+    private let most: UInt64
 
     init(seed: UInt64, mutations: ReplicaMutations = [], isTraced: Bool = false) {
         random = ReplicaRandom(seed: seed)
@@ -77,6 +84,9 @@ struct ReplicaWalk {
         forgetful = [5, 40][random.below(2)]
         eager = [4, 30][random.below(2)]
         slow = random.below(5)
+        held = [0, 10][random.below(2)]
+        isRestless = random.chance(25)
+        most = [8, 20, 1_000][random.below(3)]
         wanted = 2 + random.below(2)
         crashes = random.below(3)
         var settings = ReplicationSettings()
@@ -88,10 +98,11 @@ struct ReplicaWalk {
         settings.tailLimit = [4, 100][random.below(2)]
         settings.snapshotPartBytes = [40, 200, 10_000][random.below(3)]
         settings.snapshotPartsAtOnce = 3
-        settings.keptStateMs = [200, 60_000][random.below(2)]
+        settings.keptStateMs = [0, 200, 60_000][random.below(3)]
         settings.positionMs = [200, 1_000][random.below(2)]
         settings.receiptFlushMs = 300
         settings.learnerRetryMs = 300
+        if isRestless { settings.keptStateMs = 0 }
         let members = random.below(4) == 0 ? 1 : wanted
         world = ReplicaWorld(
             names: Array(["A", "B", "C", "D"].prefix(wanted + 1)), members: members, settings: settings,
@@ -124,12 +135,16 @@ struct ReplicaWalk {
             if !world.record.record.members.contains(where: { world.isAlive($0) }) { beginAnew() }
         } else if !world.swaps.isEmpty, x < 120 {
             coordinate()
+        } else if !late.isEmpty, x < 125 {
+            let envelope = late.remove(at: random.below(late.count))
+            world.deliver(envelope)
         } else if !world.answers.isEmpty, x < 170 {
             world.answer(random.below(world.answers.count))
         } else if !world.net.isEmpty, x < 700 {
             let isFull = world.net.count > 60
             let k = random.below(world.net.count)
             if !isFull, world.net[k].to == slow, random.chance(80) { return }
+            if held > 0, random.chance(held), late.count < 20 { late.append(world.net[k]) }
             let isKept = random.chance(repeated) && !isFull
             world.deliver(k, isKept: isKept, isLost: !isKept && random.chance(lost))
         } else {
@@ -161,7 +176,7 @@ struct ReplicaWalk {
         if x < 45 { return world.tick(i) }
         let replica = world.nodes[i].replica
         switch replica.role {
-        case .none: if x < 45 + forgetful { world.with(i, "forgets") { replica, _, _ in replica.forget() } }
+        case .none: if isRestless || x < 45 + forgetful { world.with(i, "forgets") { replica, _, _ in replica.forget() } }
         case .learner: break
         case .backup: if x < 45 + eager { replace(i) }
         case .primary: lead(i, x - 45)
@@ -177,8 +192,14 @@ struct ReplicaWalk {
     private mutating func lead(_ i: Int, _ x: Int) {
         let replica = world.nodes[i].replica
         let backups = replica.record?.record.backups ?? []
+        let isFull = backups.count + 1 >= wanted
+        if isRestless, random.chance(30) {
+            if !backups.isEmpty, isFull { return drop(i, backups[random.below(backups.count)]) }
+            if replica.learner == nil { return add(i) }
+        }
         switch x {
         case ..<24:
+            guard value < most else { return }
             value += 1
             world.command(i, value, isPatient: random.chance(20))
         case ..<29:
@@ -189,7 +210,7 @@ struct ReplicaWalk {
             }
         case ..<35:
             if !backups.isEmpty { drop(i, backups[random.below(backups.count)]) }
-        case ..<44: if backups.count + 1 < wanted, replica.learner == nil { add(i) }
+        case ..<44: if !isFull, replica.learner == nil { add(i) }
         case ..<46:
             if let learner = replica.learner {
                 world.with(i, "abandons \(learner.short)") { $0.abandon(learner, nowMs: $1, into: &$2) }

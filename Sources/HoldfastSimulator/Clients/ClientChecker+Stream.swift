@@ -95,7 +95,7 @@ extension ClientChecker {
         let room = rooms[before.room]
         guard resume.roomId == room.id else { return }
         // A leave may have been done unheard; what ended a seat otherwise is told.
-        if leaveSentMs[view.player] >= before.sinceMs - resumeWindowMs || room.isLost { return }
+        if leaveSentMs[view.player] >= before.sinceMs - resumeWindowMs || !lost.isEmpty { return }
         view.awaitsEnd = room.id
     }
 
@@ -181,7 +181,8 @@ extension ClientChecker {
         switch body {
         case .serviceError(let error):
             if view.room >= 0, error.code == ErrorCode.serverError.rawValue {
-                if !rooms[view.room].isLost {
+                // A claim that was made anew elsewhere ends a seat so, too.
+                if !rooms[view.room].isLost, lost.isEmpty {
                     violate(4, "\(name(view)) is told that \(rooms[view.room].id) is lost, which is not so")
                 }
                 view.leaveRoom()

@@ -45,7 +45,9 @@ public final class SimWorld {
     /// By number of the home.
     private var generations: [UInt64?]
     /// Shards whose newest epoch has not started yet.
-    private var starting: [(shard: ShardID, epoch: UInt64, primary: NodeID)] = []
+    private var starting: [(shard: ShardID, epoch: UInt64, primary: NodeID, isOther: Bool)] = []
+    /// By shard: who was told to be primary last.
+    private var primaries: [Int: NodeID] = [:]
 
     public init(
         seed: UInt64, plan: FaultPlan, options: SimOptions = SimOptions(), players: any SimPlayers = NoPlayers(),
@@ -321,8 +323,13 @@ public final class SimWorld {
             players.shardLost(shard, nowMs: nowMs)
         }
         generations[shard.number] = record.generation
-        if let at = starting.firstIndex(where: { $0.shard == shard }) { starting.remove(at: at) }
-        starting.append((shard, record.epoch, record.primary))
+        // A primary that stays one goes on at once.
+        var isOther = primaries[shard.number] != record.primary
+        primaries[shard.number] = record.primary
+        if let at = starting.firstIndex(where: { $0.shard == shard }) {
+            isOther = starting.remove(at: at).isOther || isOther
+        }
+        starting.append((shard, record.epoch, record.primary, isOther))
     }
 
     /// Notices when a primary has started.
@@ -333,7 +340,7 @@ public final class SimWorld {
                 view.epoch == waiting.epoch
             else { return false }
             trace.line(nowUs, "s\(waiting.shard.number) starts epoch \(waiting.epoch) at \(host.node.name)")
-            players.epochStarted(waiting.shard, nowMs: nowMs)
+            if waiting.isOther { players.epochStarted(waiting.shard, nowMs: nowMs) }
             return true
         }
     }
