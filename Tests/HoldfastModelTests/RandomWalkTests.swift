@@ -112,7 +112,7 @@ struct Walk {
         let shards = world.machines()
         let (shard, machine) = shards[random.below(shards.count)]
         steps.append("shard \(shard.number) is lost, with \(machine.counts)")
-        world.lose(shard)
+        world.lose(shard, withItsWords: random.below(2) == 0)
     }
 
     private mutating func pass() {

@@ -132,7 +132,10 @@ enum Samples {
         let error = ErrorReply(.roomFull, "full", retryAfterMs: 3)
         let commands: [ShardCommand] = [
             .player(ann, .attachFailed(8, template)), .player(ann, .joinLost(8, link, id: 4)),
-            .player(ann, .seated(.max, room: "")),
+            .player(ann, .seated(.max, room: "")), .player(ann, .claimLost(1 << 60, room: "r")),
+            .player(ann, .verified(8, number: 9, held: true)),
+            .room(RoomKey(project: "acme", id: "r"), .verify(player: "ann", 8, number: 9)),
+            .room(RoomKey(project: "acme", id: "r"), .leave(player: "ann", 3, .lost)),
             .pool(pool, .refused(player: "ann", 8, room: "r", error)), .pool(pool, .advert(room: "r", nil)),
             .room(RoomKey(project: "acme", id: "r"), .leave(player: "ann", 3, .windowOver)),
             .room(
@@ -145,7 +148,7 @@ enum Samples {
                     .sendFrameInput(SendFrameInput(payload: .dataBytes([0, 255]), frameSyncId: 7)))),
         ]
         let items: [GatewayItem] = [
-            .deliver(link, .lagging),
+            .deliver(link, .lagging), .deliver(link, .seatLost(8, calls: [4, 900], error)),
             .deliver(
                 link,
                 .replay(room: "r", [.event([]), .frames(StoredFrames(frames: [[], [1]], seq: 4))], atHead: false)),

@@ -266,8 +266,8 @@ final class MiniWorld {
     }
 
     private func mayPass(_ word: RoomOrder<StreamMessage>.Word, _ link: SimLink) -> Bool {
-        let seat = endpoints[link]?.machine.seat
-        return endpoints[link]?.order.judge(word, seat: seat) == .pass
+        guard let machine = endpoints[link]?.machine else { return false }
+        return endpoints[link]?.order.judge(word, seat: machine.seat, ended: machine.endedClaims) == .pass
     }
 
     private func deliver(_ delivery: Delivery, to link: SimLink) {
@@ -285,7 +285,10 @@ final class MiniWorld {
         }
         let around = surroundings
         step(link) { $0.deliver(delivery, budgets: &$1, around) }
-        guard case .unseated = delivery else { return }
+        switch delivery {
+        case .unseated, .seatLost: break
+        default: return
+        }
         for word in endpoints[link]?.order.release() ?? [] {
             switch word {
             case .delivery(let delivery): deliver(delivery, to: link)

@@ -118,7 +118,7 @@ struct RequestWindow: Sendable {
     /// - Returns: how many answers this link is owed.
     mutating func close(_ id: UInt32, isKept: Bool) -> Int {
         guard let request = open.removeValue(forKey: id) else { return 0 }
-        if request.isRoomCall, request.outstanding > 0, surplus.count < limit { surplus[id] = request.outstanding }
+        if request.outstanding > 0, surplus.count < limit { surplus[id] = request.outstanding }
         if isKept, place(of: id) == nil {
             executed.append((id, .player))
             trim()

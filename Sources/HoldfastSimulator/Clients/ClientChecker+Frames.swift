@@ -9,7 +9,7 @@ extension ClientChecker {
             violate(5, "\(name(view)) is in no room, and is told frame \(frame.id)")
             return
         }
-        guard advance(to: seq, "frame \(frame.id)", on: &view) else { return }
+        guard advance(to: seq, .frames(frame.id, frame.id), on: &view) else { return }
         holes(before: seq, frames: nil, on: view)
         view.seq = seq
         take(frame, seq: seq, on: &view)
@@ -34,7 +34,7 @@ extension ClientChecker {
                 violate(5, "\(name(view)): frame \(last.id) has no position and stands at \(at), after \(view.base)")
             }
         } else {
-            guard advance(to: seq, "frames \(first.id)–\(last.id)", on: &view) else { return }
+            guard advance(to: seq, .frames(first.id, last.id), on: &view) else { return }
             holes(before: seq, frames: first.id...last.id, on: view)
             view.seq = seq
         }
@@ -170,7 +170,7 @@ extension ClientChecker {
         rooms[room].positions[Int(seq) - 1].sum = sum
         rooms[room].positions[Int(seq) - 1].addressees = addressees
         rooms[room].positions[Int(seq) - 1].toldMs = nowMs
-        settleMissed(seq, what: kind(of: body), room: room)
+        settleMissed(seq, what: .event(body), room: room)
         record(Content(of: body), body, seq: seq, on: view)
         presence(body, seq: seq, on: view)
     }
@@ -211,11 +211,11 @@ extension ClientChecker {
             rooms[room].positions[Int(seq) - 1].isFrame = true
             rooms[room].positions[Int(seq) - 1].place = place
             rooms[room].positions[Int(seq) - 1].toldMs = nowMs
-            settleMissed(seq, what: "frame \(place.frame)", room: room)
+            settleMissed(seq, what: .frames(place.frame, place.frame), room: room)
         } else if !known.isFrame || known.place != place {
             violate(
                 5,
-                "\(name(view)): frame \(place.frame) stands at \(seq) of \(rooms[room].id), where others got another thing"
+                "\(name(view)): frame \(place.frame) stands at \(seq) of \(rooms[room].id), and others got more there"
             )
         }
     }
@@ -246,12 +246,12 @@ extension ClientChecker {
         }
     }
 
-    private mutating func settleMissed(_ seq: UInt64, what: @autoclosure () -> String, room: Int) {
+    private mutating func settleMissed(_ seq: UInt64, what: StreamWord, room: Int) {
         let position = rooms[room].positions[Int(seq) - 1]
         guard !position.missedBy.isEmpty else { return }
         for player in position.missedBy {
             if position.isFrame || position.addressees.include(player) == true {
-                violate(5, "\(players[player]) did not get position \(seq) of \(rooms[room].id): \(what())")
+                violate(5, "\(players[player]) did not get position \(seq) of \(rooms[room].id): \(words(what))")
             }
         }
         rooms[room].positions[Int(seq) - 1].missedBy = []

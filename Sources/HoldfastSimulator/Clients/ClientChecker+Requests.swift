@@ -79,15 +79,9 @@ extension ClientChecker {
         // The server may have dropped the link before the client had read all that came.
         if nowMs >= run.lastHeardMs + resumeWindowMs - Self.unreadMs - clockSlackMs { return }
         // Another connect of the player may have begun a run, and nobody was told.
-        if tokenConnects[view.player].contains(where: { $0.atMs >= run.begunMs && !isOf(number, $0.link) }) { return }
+        if mayHaveBegunRun(view.player, since: run.begunMs + 1, besides: view.link) { return }
         violate(
             6, "\(name(view)): the resume is refused, \(nowMs - run.lastHeardMs) ms after its run was last heard of")
-    }
-
-    /// Whether it was this link's connect that began the run.
-    private func isOf(_ run: Int, _ link: SimLink) -> Bool {
-        link.index < links.count
-            && links[link.index].map { $0.run == run && $0.connectMs == runs[run].begunMs } ?? false
     }
 
     private mutating func connected(_ connected: Connected, on view: inout CheckedLink) {
@@ -284,6 +278,19 @@ extension ClientChecker {
             violate(7, "\(name(view)): input \(number) is lost; the later \(content.number) is in a frame")
         }
         view.inputs.removeFirst(index + 1)
+    }
+
+    /// What stands in a stream, put into words only when it has to be.
+    enum StreamWord {
+        case event(ServerMessage.Body)
+        case frames(UInt32, UInt32)
+    }
+
+    func words(_ word: StreamWord) -> String {
+        switch word {
+        case .event(let body): kind(of: body)
+        case .frames(let first, let last): first == last ? "frame \(first)" : "frames \(first)–\(last)"
+        }
     }
 
     func kind(of body: ServerMessage.Body) -> String {

@@ -95,7 +95,7 @@ extension ClientChecker {
         let room = rooms[before.room]
         guard resume.roomId == room.id else { return }
         // A leave may have been done unheard; what ended a seat otherwise is told.
-        if leaveSentMs[view.player] >= before.sinceMs - resumeWindowMs || room.isLost { return }
+        if leaveSentMs[view.player] >= before.sinceMs - resumeWindowMs || !lost.isEmpty { return }
         view.awaitsEnd = room.id
     }
 
@@ -181,7 +181,8 @@ extension ClientChecker {
         switch body {
         case .serviceError(let error):
             if view.room >= 0, error.code == ErrorCode.serverError.rawValue {
-                if !rooms[view.room].isLost {
+                // A claim that was made anew elsewhere ends a seat so, too.
+                if !rooms[view.room].isLost, lost.isEmpty {
                     violate(4, "\(name(view)) is told that \(rooms[view.room].id) is lost, which is not so")
                 }
                 view.leaveRoom()
@@ -219,7 +220,7 @@ extension ClientChecker {
             violate(5, "\(name(view)) is in no room, and is told position \(seq): \(kind(of: body))")
             return
         }
-        guard advance(to: seq, kind(of: body), on: &view) else { return }
+        guard advance(to: seq, .event(body), on: &view) else { return }
         holes(before: seq, frames: nil, on: view)
         view.seq = seq
         let addressees = self.addressees(of: body, in: view.room)
@@ -276,10 +277,10 @@ extension ClientChecker {
     }
 
     /// False: it does not stand behind what was told.
-    mutating func advance(to seq: UInt64, _ what: @autoclosure () -> String, on view: inout CheckedLink) -> Bool {
+    mutating func advance(to seq: UInt64, _ what: StreamWord, on view: inout CheckedLink) -> Bool {
         checkNewest(seq, on: view)
         if seq > view.seq { return true }
-        violate(5, "\(name(view)): \(what()) has position \(seq) of \(rooms[view.room].id) after \(view.seq)")
+        violate(5, "\(name(view)): \(words(what)) has position \(seq) of \(rooms[view.room].id) after \(view.seq)")
         return false
     }
 

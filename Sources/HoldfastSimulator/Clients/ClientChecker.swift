@@ -188,14 +188,14 @@ public struct ClientChecker: Sendable {
         switch ErrorCode(rawValue: last.code) {
         case .replaced:
             let began = view.isConnected && view.run >= 0 ? runs[view.run].begunMs : view.connectMs
-            if !tokenConnects[view.player].contains(where: { $0.link != view.link && $0.atMs >= began }) {
+            if !mayHaveBegunRun(view.player, since: began, besides: view.link) {
                 violate(12, "\(name(view)) was replaced, and nobody else connected")
             }
         case .serverError:
-            if view.run >= 0, !runs[view.run].isLost, lost[homes[view.player]] == nil {
-                violate(4, "\(name(view)) is told that its shard is lost, which is not so")
+            // A shard that counted the link's node as lost ends it so, too.
+            if lost.isEmpty, !view.isDisturbed {
+                violate(4, "\(name(view)) is told that something is lost, which is not so")
             }
-            if view.run >= 0 { runs[view.run].isLost = true }
         case .success:
             if view.run >= 0 {
                 if !runs[view.run].isEnding { violate(6, "\(name(view)) got a goodbye that it did not ask for") }
@@ -205,6 +205,16 @@ public struct ClientChecker: Sendable {
         }
         let mayReconnect = ErrorCode(rawValue: last.code)?.mayReconnect ?? false
         if last.mayReconnect != mayReconnect { violate(5, "\(name(view)): mayReconnect is wrong for \(last.code)") }
+    }
+
+    /// Whether another connect of the player may have begun a run after the one that began then. One that was never
+    /// answered may be done at any time.
+    func mayHaveBegunRun(_ player: Int, since atMs: Int64, besides link: SimLink) -> Bool {
+        tokenConnects[player].contains { connect in
+            guard connect.link != link else { return false }
+            return connect.atMs >= atMs
+                || connect.atMs >= nowMs - 20_000 && links[connect.link.index]?.isConnected == false
+        }
     }
 
     // MARK: Names and numbers

@@ -122,7 +122,7 @@ extension SimProcess {
     }
 
     private func mayPass(_ word: RoomOrder<StreamMessage>.Word, _ endpoint: SimEndpoint) -> Bool {
-        switch endpoint.order.judge(word, seat: endpoint.machine.seat) {
+        switch endpoint.order.judge(word, seat: endpoint.machine.seat, ended: endpoint.machine.endedClaims) {
         case .pass: return true
         case .hold, .drop: return false
         case .giveUp:
@@ -141,7 +141,10 @@ extension SimProcess {
         }
         let around = surroundings()
         step(endpoint) { $0.deliver(delivery, budgets: &$1, around) }
-        guard case .unseated = delivery else { return }
+        switch delivery {
+        case .unseated, .seatLost: break
+        default: return
+        }
         for word in endpoint.order.release() {
             switch word {
             case .delivery(let delivery): deliver(delivery, endpoint)
@@ -198,16 +201,10 @@ extension SimProcess {
     // MARK: Lost shards
 
     /// The links whose player or seat lives in this shard end; their clients come back for what they lack.
-    func lost(_ shard: ShardID, _ why: SimHost.LinksLoss) {
-        let layout = world.setup.layout
+    func lost(_ shard: ShardID, _ why: LinksLoss) {
         for endpoint in endpoints {
-            let player = (endpoint.machine.charged ?? endpoint.machine.player).map { layout.home(of: $0.shard) }
-            let seat = endpoint.machine.seat.map { layout.home(of: $0.room.shard) }
-            guard player == shard || seat == shard else { continue }
-            switch why {
-            case .cutOff: end(endpoint, .draining, "the player's place cannot be reached from here")
-            case .generation, .session: end(endpoint, .serverError, "the player's place was lost")
-            }
+            let awaits = endpoint.order.waits(forRoomIn: shard, of: world.setup.layout)
+            step(endpoint) { machine, _ in machine.shardLost(shard, why, awaits: awaits) }
         }
     }
 
@@ -217,20 +214,6 @@ extension SimProcess {
         let body = ServerMessage.Body.error(
             ErrorReply(code: ErrorCode.serverError.rawValue, message: "it was not done"))
         deliver(.reply(id: id, body, .nowhere), endpoint)
-    }
-}
-
-extension ShardCommand {
-    /// Who waits for an answer to it.
-    fileprivate var asker: (Link, UInt32)? {
-        switch self {
-        case .player(_, .attach(let request)): (request.link, request.id)
-        case .player(_, .disconnect(let link, let id)), .player(_, .call(let link, let id, _)),
-            .player(_, .roomCall(let link, let id, _)), .room(_, .call(_, _, let link, let id, _)),
-            .directory(_, .list(let link, let id, _)):
-            (link, id)
-        case .player, .room, .pool, .directory: nil
-        }
     }
 }
 

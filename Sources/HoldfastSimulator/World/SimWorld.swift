@@ -44,6 +44,10 @@ public final class SimWorld {
     var isBootstrapped = false
     /// By number of the home.
     private var generations: [UInt64?]
+    /// Shards whose newest epoch has not started yet.
+    private var starting: [(shard: ShardID, epoch: UInt64, primary: NodeID, isOther: Bool)] = []
+    /// By shard: who was told to be primary last.
+    private var primaries: [Int: NodeID] = [:]
 
     public init(
         seed: UInt64, plan: FaultPlan, options: SimOptions = SimOptions(), players: any SimPlayers = NoPlayers(),
@@ -136,6 +140,7 @@ public final class SimWorld {
         step.effects.removeAll(keepingCapacity: true)
         step.storeEvents.removeAll(keepingCapacity: true)
         perform(next.event)
+        lookForStarts()
         if let found = players.violation { report(found) }
         for checker in checkers where violation == nil {
             if let found = checker.afterStep(self) { report(found) }
@@ -318,6 +323,26 @@ public final class SimWorld {
             players.shardLost(shard, nowMs: nowMs)
         }
         generations[shard.number] = record.generation
+        // A primary that stays one goes on at once.
+        var isOther = primaries[shard.number] != record.primary
+        primaries[shard.number] = record.primary
+        if let at = starting.firstIndex(where: { $0.shard == shard }) {
+            isOther = starting.remove(at: at).isOther || isOther
+        }
+        starting.append((shard, record.epoch, record.primary, isOther))
+    }
+
+    /// Notices when a primary has started.
+    private func lookForStarts() {
+        guard !starting.isEmpty, let slot = step.slot, let host = slots[slot].process?.host else { return }
+        starting.removeAll { waiting in
+            guard waiting.primary == host.node, let view = host.look(at: waiting.shard), view.isStarted,
+                view.epoch == waiting.epoch
+            else { return false }
+            trace.line(nowUs, "s\(waiting.shard.number) starts epoch \(waiting.epoch) at \(host.node.name)")
+            if waiting.isOther { players.epochStarted(waiting.shard, nowMs: nowMs) }
+            return true
+        }
     }
 
     /// The operator makes the records when all nodes of the beginning are there.

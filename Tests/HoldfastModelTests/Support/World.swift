@@ -387,8 +387,14 @@ final class World {
     // MARK: Losses
 
     /// All replicas of the shard die, and it begins anew. The others hear of it when its word comes.
-    func lose(_ shard: ShardID) {
+    /// - Parameter withItsWords: what it said and nobody has heard yet is lost too.
+    func lose(_ shard: ShardID, withItsWords: Bool = false) {
         guard shards[shard] != nil else { return }
+        if withItsWords {
+            pending.removeFirst(head)
+            head = 0
+            pending.removeAll { $0.way.from == .shard(shard) }
+        }
         shards[shard] = Shard(machine: ShardMachine(configuration: limits))
         nowMs += 1
         deadlines.set(nil, for: shard)
@@ -397,7 +403,9 @@ final class World {
         for gateway in 0..<Self.gateways { put(.begun, from: .shard(shard), to: .gateway(gateway)) }
     }
 
-    func lose(room: String) { lose(limits.layout.home(of: RoomKey(project: "acme", id: room).shard)) }
+    func lose(room: String, withItsWords: Bool = false) {
+        lose(limits.layout.home(of: RoomKey(project: "acme", id: room).shard), withItsWords: withItsWords)
+    }
 
     /// The process ends with all its links, and another begins in its stead.
     func lose(gateway: Int) {
