@@ -177,6 +177,7 @@ public final class SimWorld {
         case .probe(let from, let serial, let node): probe(node, from: from, serial)
         case .toServer(let link, let word): arrive(word, from: link)
         case .toClient(let link, let word): arrive(word, at: link)
+        case .held(let link): letGo(link)
         case .players(let atMs):
             guard playersDueMs == atMs else { return }
             begin(.players)
