@@ -1,4 +1,6 @@
+import HoldfastModel
 import HoldfastProtocol
+import HoldfastReplication
 
 extension Mutant {
     public static var all: [Mutant] { twelve + reserve }
