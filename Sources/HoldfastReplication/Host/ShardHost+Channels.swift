@@ -221,6 +221,7 @@ extension ShardHost {
         guard places[shard.number].facts.generation == generation,
             places[shard.number].session(of: gateway) == session
         else { return }
+        places[shard.number].informed[gateway] = session
         note(.gateway(gateway, session: session, through: through), at: shard, .gateway(gateway), through)
     }
 
@@ -233,6 +234,19 @@ extension ShardHost {
         }
         places[shard.number].replica?.note(receipt, nowMs: nowMs, into: &replicaEffects)
         if !replicaEffects.isEmpty { carryOut(shard) }
+    }
+
+    /// A gateway that was counted as lost and lives must know it, also when neither side has anything to say: its links
+    /// hear nothing of this shard any more.
+    mutating func informLostGateways(of shard: ShardID) {
+        let i = shard.number
+        guard places[i].facts.mayTell, nowMs >= places[i].nextResendMs else { return }
+        for (gateway, session, isLost) in places[i].replica?.state?.knownGateways ?? [] {
+            guard isLost, places[i].informed[gateway] != session, let receiver = nodes[gateway.incarnation],
+                !view.isGone(receiver)
+            else { continue }
+            refuse(.gateway(gateway, session: session - 1), receiver, shard, .session(session))
+        }
     }
 
     // MARK: Sending again

@@ -62,12 +62,17 @@ extension ShardHost {
 
     mutating func commandsRefused(by shard: ShardID, _ session: UInt64, _ why: ChannelRefusal) {
         let i = shard.number
+        if case .session(let known) = why {
+            if known > places[i].channel.session { beginSession(known, shard, .session) }
+            if let primary = places[i].route?.record.primary { report(shard, to: primary) }
+            return
+        }
         guard places[i].channel.session == session else { return }
         switch why {
         // Sent again when the record changes, when the shard takes again, or after a while.
         case .notPrimary: places[i].channel.sent = places[i].channel.outbox.first - 1
         case .generation(let generation): generationSeen(generation, shard)
-        case .session(let known): if known > session { beginSession(known, shard, .session) }
+        case .session: break
         }
     }
 

@@ -15,6 +15,8 @@ struct ShardPlace<Machine: ReplicatedMachine>: Sendable {
     /// How far each channel's oldest item was when it was last looked at.
     var stalls: [ShardState<Machine>.Target: UInt64] = [:]
     var nextResendMs: Int64 = 0
+    /// Which gateways that were lost and are back know of it, by the session that they were told.
+    var informed: [GatewayID: UInt64] = [:]
     /// All channels were told how far they have come, since this replica became the primary.
     var isGreeted = false
     /// Shards that did not take what this one sent, for want of a primary.
@@ -36,6 +38,7 @@ struct ShardPlace<Machine: ReplicatedMachine>: Sendable {
         taken = [:]
         stalls = [:]
         refusedBy = []
+        informed = [:]
         isGreeted = false
     }
 
