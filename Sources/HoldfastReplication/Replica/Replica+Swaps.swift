@@ -144,6 +144,19 @@ extension Replica {
         return true
     }
 
+    /// The hand-over by which this became the primary is done, and leaves the record.
+    mutating func endHandOver(nowMs: Int64, into effects: inout [ReplicaEffect]) {
+        wake(nowMs: nowMs)
+        guard isStarted, !lead.isFrozen, !isJoint, swap == nil, canSwap, nowMs >= lead.swapMs, lead.unwanted.isEmpty,
+            let record, record.record.primary == node, record.record.handover != nil
+        else { return }
+        var next = record.record
+        next.epoch += 1
+        next.handover = nil
+        lead.swapMs = nowMs + settings.resendMs
+        ask(from: record.revision, to: next, into: &effects)
+    }
+
     /// The hand-over is decided: takes no more commands.
     mutating func freeze(_ seen: VersionedRecord, into effects: inout [ReplicaEffect]) {
         let wasOpen = isStarted && !lead.isFrozen
