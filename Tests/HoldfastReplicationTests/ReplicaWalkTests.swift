@@ -230,6 +230,7 @@ struct ReplicaWalk {
                     $0.handOver(to: target, nowMs: $1, wallMs: 1_700_000_000_000 + $1, into: &$2)
                 }
             }
+        case ..<53: world.with(i, "was out of touch") { $0.confirm(nowMs: $1, into: &$2) }
         default:
             let j = random.below(world.nodes.count)
             let peer = world.nodes[j].id
