@@ -233,13 +233,14 @@ extension Replica {
         self.attempt = attempt
         var reader = StateReader(bytes)
         do throws(StateError) {
-            let state = try ShardState<Machine>(
+            var state = try ShardState<Machine>(
                 from: &reader, home: shard, generation: attempt.record.record.generation, layout: layout,
                 outboxLimit: settings.outboxLimit, configuration: configuration)
             try reader.finish()
             guard Self.times.contains(state.timeMs ?? 0), Self.times.contains(state.wallOffsetMs) else {
                 throw StateError("time out of bounds")
             }
+            state.mutations = settings.mutations
             self.state = state
         } catch {
             effects.append(.alarm("snapshot at \(attempt.partsIndex): \(error.message)"))
@@ -250,7 +251,7 @@ extension Replica {
         isPrivate = false
         digests = []
         hasNewDigest = false
-        if let timeMs = state?.timeMs { offsetMs = timeMs - nowMs }
+        if let timeMs = state?.timeMs, !settings.mutations.contains(.nodeClock) { offsetMs = timeMs - nowMs }
         let early = attempt.early
         self.attempt?.isFed = true
         self.attempt?.early = []

@@ -174,7 +174,7 @@ extension Replica {
         state?.releases = Outbox()
         log.append(bytes)
         isPrivate = false
-        if let timeMs = state?.timeMs { offsetMs = timeMs - nowMs }
+        if let timeMs = state?.timeMs, !settings.mutations.contains(.nodeClock) { offsetMs = timeMs - nowMs }
         takeDigest()
         return true
     }
