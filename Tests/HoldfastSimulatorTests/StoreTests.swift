@@ -112,7 +112,7 @@ import Testing
 
     private func swap(_ front: StoreFront, _ id: UInt64 = 1) -> StoreAsk {
         let from = front.store.records[0]?.revision ?? 0
-        return StoreAsk(slot: 0, serial: 1, id: id, request: .swap(shard, from: from, to: record(2)))
+        return StoreAsk(slot: 0, serial: 1, node: nil, id: id, request: .swap(shard, from: from, to: record(2)))
     }
 
     @Test func aSwapMayBeCarriedOutAndNobodyHears() {
@@ -155,14 +155,14 @@ import Testing
         }
         let atUs = try #require(front.send(swap(front), nowUs: 0))
         #expect(atUs >= 2_000_000)
-        let read = StoreAsk(slot: 0, serial: 1, id: 2, request: .read(shard))
+        let read = StoreAsk(slot: 0, serial: 1, node: nil, id: 2, request: .read(shard))
         #expect(try #require(front.send(read, nowUs: 0)) < 10_000)
     }
 
     @Test func whoIsCutOffIsNotHeard() {
         var front = front { $0.cut = 0b01 }
         #expect(front.send(swap(front), nowUs: 0) == nil)
-        let other = StoreAsk(slot: 1, serial: 1, id: 2, request: .list)
+        let other = StoreAsk(slot: 1, serial: 1, node: nil, id: 2, request: .list)
         #expect(front.send(other, nowUs: 0) != nil)
     }
 
@@ -171,7 +171,7 @@ import Testing
         let start = front.store.revision
         _ = front.store.apply(
             .register(name: "n1", incarnation: nil, roles: .all, host: "", isDraining: false), nowUs: 0)
-        let ask = StoreAsk(slot: 2, serial: 9, id: 1, request: .watch(after: start))
+        let ask = StoreAsk(slot: 2, serial: 9, node: nil, id: 1, request: .watch(after: start))
         guard case .answered(.watching, _) = front.arrive(ask, nowUs: 0) else {
             Issue.record("no watch")
             return

@@ -339,12 +339,13 @@ public final class SimWorld {
 
     /// Notices when a primary has started.
     private func lookForStarts() {
-        guard !starting.isEmpty, let slot = step.slot, let host = slots[slot].process?.host else { return }
+        guard !starting.isEmpty, let slot = step.slot, let process = slots[slot].process, let node = process.node
+        else { return }
         starting.removeAll { waiting in
-            guard waiting.primary == host.node, let view = host.look(at: waiting.shard), view.isStarted,
+            guard waiting.primary == node, let view = process.host?.look(at: waiting.shard), view.isStarted,
                 view.epoch == waiting.epoch
             else { return false }
-            trace.line(nowUs, "s\(waiting.shard.number) starts epoch \(waiting.epoch) at \(host.node.name)")
+            trace.line(nowUs, "s\(waiting.shard.number) starts epoch \(waiting.epoch) at \(node.name)")
             if waiting.isOther { players.epochStarted(waiting.shard, nowMs: nowMs) }
             return true
         }
