@@ -56,13 +56,15 @@ private final class Talker: SimPlayers {
 }
 
 @Suite struct SocketTests {
-    private func run(_ talker: Talker, _ faults: [FaultPlan.Scheduled], endMs: Int = 9_000) -> Outcome {
+    private func run(_ talker: Talker, _ faults: [FaultPlan.Scheduled], endMs: Int = 9_000) -> SimWorld {
         var setup = SimSetup()
         setup.nodes = 2
         setup.layout = ShardLayout(entityShards: 2, matchShards: 1)
         setup.heartbeatMs = 1_000
         let plan = FaultPlan(setup: setup, faults: faults, quietAtMs: endMs - 500, endMs: endMs)
-        return Simulation(players: { _, _ in talker }).run(seed: 11, plan: plan)
+        let world = SimWorld(seed: 11, plan: plan, players: talker)
+        world.run()
+        return world
     }
 
     private static func list(_ id: UInt32) -> (SimLink) -> ClientOrder {
@@ -71,7 +73,7 @@ private final class Talker: SimPlayers {
 
     @Test func aClientPlays() {
         let talker = Talker(script: [(3_000, Self.list(2)), (3_001, Self.list(3))])
-        #expect(run(talker, []).isClean)
+        #expect(run(talker, []).violation == nil)
         #expect(talker.heard == ["opened", "connected", "other 2", "other 3"])
     }
 
@@ -81,7 +83,7 @@ private final class Talker: SimPlayers {
         let faults: [FaultPlan.Scheduled] = [
             .init(atMs: 3_100, .clientsCut(node: 0, forMs: 500)), .init(atMs: 3_300, .clientsCut(node: 0, forMs: 900)),
         ]
-        #expect(run(talker, faults).isClean)
+        #expect(run(talker, faults).violation == nil)
         #expect(talker.heard == ["opened", "connected"] + (2...9).map { "other \($0)" })
     }
 
@@ -91,7 +93,7 @@ private final class Talker: SimPlayers {
         ]
         let calls = (0..<8).map { (3_000 + Int64($0) * 100, Self.list(UInt32($0) + 2)) }
         let talker = Talker(script: (stops + calls).sorted { $0.0 < $1.0 })
-        #expect(run(talker, []).isClean)
+        #expect(run(talker, []).violation == nil)
         #expect(talker.heard == ["opened", "connected"] + (2...9).map { "other \($0)" })
     }
 

@@ -196,7 +196,7 @@ extension SimWorld {
     }
 
     private func transmit(_ word: ClientWord, on link: SimLink) {
-        guard let socket = socket(link), !socket.isClientDone else { return }
+        guard let socket = socket(link), !socket.isClientDone, !socket.isBroken else { return }
         let atUs = max(nowUs + delayUs(), socket.toClientUs + 1)
         sockets[link.index]?.toClientUs = atUs
         agenda.add(.toClient(link, word), atUs: atUs)
