@@ -470,7 +470,7 @@ public struct ConnectionMachine: Sendable {
             early = []
             for decoded in waiting { refuseForNow(decoded, &out) }
         case .attaching(let attaching):
-            if attaching.deadlineMs <= nowMs { out += end(.serverError, "the player's shard did not answer in time") }
+            if attaching.deadlineMs <= nowMs { out += end(.draining, "the player's shard did not answer in time") }
         case .closed: break
         }
         return out

@@ -102,7 +102,7 @@ extension PlayerMachine {
     }
 
     mutating func detach(_ link: Link, _ context: inout EntryContext) {
-        guard let run, run.link == link else { return }
+        guard let run, run.link == link || context.limits.mutations.contains(.lateClose) else { return }
         self.run?.link = nil
         self.run?.droppedAtMs = context.nowMs
         self.run?.offlineTold = false

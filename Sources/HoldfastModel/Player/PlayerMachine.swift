@@ -164,7 +164,7 @@ struct PlayerMachine: Sendable {
     }
 
     mutating func leave(_ room: String, _ claim: Claim, _ cause: LeaveCause, _ context: inout EntryContext) {
-        place = .leaving(room: room, claim)
+        place = context.limits.mutations.contains(.freedEarly) ? .free : .leaving(room: room, claim)
         context.send(.room(RoomKey(project: key.project, id: room), .leave(player: key.id, claim, cause)))
     }
 }

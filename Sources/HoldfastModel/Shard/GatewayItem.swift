@@ -148,11 +148,16 @@ public final class SharedLimits: Sendable {
     /// Which shards share a log.
     public let layout: ShardLayout
     private let rooms: [String: Int]
+    /// For tests of checkers only.
+    let mutations: ModelMutations
 
     /// - Parameter rooms: by project key, for those whose limit of rooms is another than `roomsPerProject`.
     /// - Parameter layout: which shards share a log.
-    public init(_ value: Limits, rooms: [String: Int] = [:], layout: ShardLayout = .standard) {
+    public init(
+        _ value: Limits, rooms: [String: Int] = [:], layout: ShardLayout = .standard, mutations: ModelMutations = []
+    ) {
         self.value = value
+        self.mutations = mutations
         self.rooms = rooms
         self.layout = layout
     }

@@ -24,6 +24,8 @@ extension ShardHost {
         if case .gateway(let gateway, _) = source, let at = nodes[gateway.incarnation], view.isLost(at) { return }
         if places[shard.number].accepted(of: source) == nil, !meet(source, sender, shard) { return }
         guard var accepted = places[shard.number].accepted(of: source) else { return }
+        // Only with a mutation.
+        if accepted == ShardState<Machine>.unknown { accepted = first - 1 }
         var number = first
         for command in commands {
             if number == accepted + 1 {
@@ -94,13 +96,20 @@ extension ShardHost {
         deadlines.set(places[shard.number].replica?.nextEntryMs(), for: shard)
     }
 
+    /// Whether effects may leave, as far as this node and the record are concerned.
+    private func mayTell(_ place: Int) -> Bool {
+        if settings.mutations.contains(.noFence) { return places[place].facts.isStarted }
+        return view.mayTell(atMs: nowMs) && places[place].facts.mayTell
+    }
+
     /// Lets go of what is committed.
     mutating func pump(_ shard: ShardID) {
         let i = shard.number
-        guard view.mayTell(atMs: nowMs), places[i].facts.mayTell else { return }
-        let committed = places[i].facts.committed
+        guard mayTell(i) else { return }
+        let committed =
+            settings.mutations.contains(.toldEarly) ? places[i].replica?.last ?? 0 : places[i].facts.committed
         if !places[i].isGreeted, places[i].facts.isSettled { greet(shard) }
-        places[i].told = (places[i].facts.generation ?? 0, committed)
+        places[i].noteTold(through: committed)
         while let next = places[i].untold.all.first?.element, next.index <= committed {
             var through = next.number
             places[i].untold.take(through: places[i].untold.first)
@@ -120,7 +129,9 @@ extension ShardHost {
     private mutating func greet(_ shard: ShardID) {
         places[shard.number].isGreeted = true
         for source in places[shard.number].replica?.state?.sources ?? [] {
-            if let accepted = places[shard.number].accepted(of: source) { tellTaken(source, accepted, shard) }
+            if let accepted = places[shard.number].accepted(of: source), accepted < .max {
+                tellTaken(source, accepted, shard)
+            }
         }
     }
 
@@ -141,6 +152,9 @@ extension ShardHost {
                 post(
                     .items(from: shard, generation: generation, to: gateway, session: session, first: start, items),
                     to: receiver)
+                if settings.mutations.contains(.outboxOnSend) {
+                    note(.gateway(gateway, session: session, through: last), at: shard, target, last)
+                }
             }
         case .shard(let peer):
             guard let (start, commands) = places[i].replica?.state?.commands(for: peer, from: first, through: last),
@@ -226,7 +240,7 @@ extension ShardHost {
     /// Looks for channels of a shard whose oldest item has not gone since the last look, and sends it again.
     mutating func resendStalled(_ shard: ShardID) {
         let i = shard.number
-        guard view.mayTell(atMs: nowMs), places[i].facts.mayTell, nowMs >= places[i].nextResendMs else { return }
+        guard mayTell(i), nowMs >= places[i].nextResendMs else { return }
         places[i].nextResendMs = nowMs + settings.channelResendMs
         let committed = places[i].facts.committed
         var stalls: [ShardState<Machine>.Target: UInt64] = [:]

@@ -87,7 +87,9 @@ extension ShardHost {
     /// line twice is not sent a third time.
     mutating func primaryDied(of shard: ShardID) {
         let i = shard.number
-        guard !places[i].channel.outbox.isEmpty, places[i].channel.sent >= places[i].channel.outbox.first else { return }
+        guard !places[i].channel.outbox.isEmpty, places[i].channel.sent >= places[i].channel.outbox.first else {
+            return
+        }
         let oldest = places[i].channel.outbox.first
         let deaths = places[i].channel.suspect.number == oldest ? places[i].channel.suspect.deaths + 1 : 1
         places[i].channel.suspect = (oldest, deaths)

@@ -245,7 +245,8 @@ extension ShardHost {
 
     /// All replicas are lost for good: the shard begins anew here, if this node is the one for it (design, rule 8).
     private mutating func beginAnewIfLost(_ shard: ShardID, _ route: VersionedRecord) {
-        guard view.maySwap, isPinnedHere(shard), !places[shard.number].isBeginning, nowMs >= places[shard.number].nextBeginningMs,
+        guard view.maySwap, isPinnedHere(shard), !places[shard.number].isBeginning,
+            nowMs >= places[shard.number].nextBeginningMs,
             !wanted.isEmpty,
             let record = LossPlan.fresh(route.record, wanted: wanted[shard.number], view: view, own: node)
         else { return }

@@ -6,8 +6,8 @@ struct ShardPlace<Machine: ReplicatedMachine>: Sendable {
     /// The newest record seen.
     var route: VersionedRecord?
     var replica: Replica<Machine>?
-    /// Effects of entries up to here have left.
-    var told: (generation: UInt64, index: UInt64)?
+    /// Effects of entries up to here have left, and in which epoch.
+    var told: ToldPoint?
     /// Commands that are in the log and whose sender has not been told yet, oldest first.
     var untold = Outbox<Untold>()
     /// Up to where receivers have said that they took items, though no entry says so yet.

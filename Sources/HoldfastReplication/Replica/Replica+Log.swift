@@ -158,19 +158,23 @@ extension Replica {
 
     // MARK: At backups and learners
 
+    /// Milliseconds that one can calculate with.
+    static var times: ClosedRange<Int64> { -1 << 60...1 << 60 }
+
     /// Applies the next entry.
     /// - Returns: false when the bytes are not such an entry.
     mutating func take(_ bytes: [UInt8]) -> Bool {
         var reader = StateReader(bytes)
-        guard let entry = try? Entry(from: &reader), reader.isAtEnd, entry.index == log.last + 1, state != nil else {
-            return false
-        }
+        guard let entry = try? Entry(from: &reader), reader.isAtEnd, entry.index == log.last + 1, state != nil,
+            Self.times.contains(entry.timeMs)
+        else { return false }
+        if case .epochStart(_, let wallMs) = entry.body, !Self.times.contains(wallMs) { return false }
         state?.apply(entry)
         // Who is no primary sends nothing: if it becomes one, it looks at the outboxes themselves.
         state?.releases = Outbox()
         log.append(bytes)
         isPrivate = false
-        if let timeMs = state?.timeMs { offsetMs = timeMs - nowMs }
+        if let timeMs = state?.timeMs, !settings.mutations.contains(.nodeClock) { offsetMs = timeMs - nowMs }
         takeDigest()
         return true
     }

@@ -96,9 +96,11 @@ extension Replica {
     }
 
     mutating func becomeEmpty(generation: UInt64) {
-        state = ShardState(
+        var state = ShardState<Machine>(
             home: shard, generation: generation, layout: layout, outboxLimit: settings.outboxLimit,
             configuration: configuration)
+        state.mutations = settings.mutations
+        self.state = state
         log = ReplicaLog(generation: generation)
         committed = 0
         isPrivate = false
@@ -193,6 +195,8 @@ extension Replica {
         lead.isStarted = true
         lead.startedIndex = log.last
         lead.positions = [:]
+        if settings.mutations.contains(.acceptedOutside) { state?.forgetAccepted() }
+        if settings.mutations.contains(.tailReplies) { state?.dropReplies() }
         log(.epochStart(epoch: epoch, wallMs: wallMs), random: (0, 0), isPatient: false, into: &effects)
         state?.releaseAll()
         effects.append(.opened)

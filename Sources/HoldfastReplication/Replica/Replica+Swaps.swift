@@ -258,6 +258,7 @@ extension Replica {
         if !lead.unwanted.isEmpty, swap == nil {
             due.append(max(lead.swapMs, nowMs + (maySwap ? 0 : settings.resendMs)))
         }
+        if lead.isUnconfirmed, swap == nil { due.append(max(lead.swapMs, nowMs + settings.resendMs)) }
         if let learner = lead.learner { due.append(learner.dueMs) }
         return due.min()
     }

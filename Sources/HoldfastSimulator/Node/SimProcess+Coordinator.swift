@@ -44,7 +44,9 @@ extension SimProcess {
         host = SimHost(
             node: info.id, layout: world.setup.layout, configuration: world.limits, settings: settings,
             generator: SimRandom(seed: generator.next()))
-        membership = MembershipMachine(own: info, nowMs: nowMs)
+        var membershipSettings = MembershipSettings()
+        membershipSettings.countsOwnStall = world.options.worldMutations.contains(.ownStall)
+        membership = MembershipMachine(own: info, settings: membershipSettings, nowMs: nowMs)
         nextSweepMs = nowMs + 100
         world.trace.line(world.nowUs, "\(name) is \(info.id)")
         list()

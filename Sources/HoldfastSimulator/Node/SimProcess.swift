@@ -278,7 +278,9 @@ public final class SimProcess {
         case .readRecord(let shard): ask(.read(shard))
         case .linksLost(let shard, let why): lost(shard, why)
         case .emptied(let command): emptied(command)
-        case .alarm(let shard, let text): world.report(Violation(1, "alarm of \(name), shard \(shard.number): \(text)"))
+        case .alarm(let shard, let text):
+            if world.options.worldMutations.contains(.deafToAlarms) { return }
+            world.report(Violation(1, "alarm of \(name), shard \(shard.number): \(text)"))
         }
     }
 

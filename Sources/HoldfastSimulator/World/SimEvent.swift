@@ -16,6 +16,7 @@ enum SimEvent {
     case probe(from: Int, serial: Int, NodeID)
     case toServer(SimLink, ServerWord)
     case toClient(SimLink, ClientWord)
+    case held(SimLink)
     case players(atMs: Int64)
     case faultBegins(Int)
     case faultEnds(Int)

@@ -19,6 +19,11 @@ struct SimSocket {
     var queued: [ClientWord] = []
     var queuedBytes = 0
     var liveBytes = 0
+    /// What came while the clients were cut off, in order.
+    var heldFromClient: [ServerWord] = []
+    var heldFromServer: [ClientWord] = []
+    /// The end of the cut is on the agenda.
+    var isHeld = false
 }
 
 extension SimWorld {
@@ -88,8 +93,9 @@ extension SimWorld {
     func arrive(_ word: ServerWord, from link: SimLink) {
         guard let socket = socket(link), !socket.isBroken else { return }
         let slot = slots[socket.slot]
-        if slot.clientsCutUntilUs > nowUs {
-            agenda.add(.toServer(link, word), atUs: slot.clientsCutUntilUs)
+        if slot.clientsCutUntilUs > nowUs || !socket.heldFromClient.isEmpty {
+            sockets[link.index]?.heldFromClient.append(word)
+            hold(link, until: slot.clientsCutUntilUs)
             return
         }
         if case .open = word {
@@ -119,8 +125,9 @@ extension SimWorld {
             if case .closed = word {} else { return }
         }
         let slot = slots[socket.slot]
-        if slot.clientsCutUntilUs > nowUs {
-            agenda.add(.toClient(link, word), atUs: slot.clientsCutUntilUs)
+        if slot.clientsCutUntilUs > nowUs || !socket.heldFromServer.isEmpty {
+            sockets[link.index]?.heldFromServer.append(word)
+            hold(link, until: slot.clientsCutUntilUs)
             return
         }
         if !socket.isReading {
@@ -144,6 +151,24 @@ extension SimWorld {
             players.linkClosed(link, nowMs: nowMs, into: &orders)
         }
         carryOutOrders()
+    }
+
+    private func hold(_ link: SimLink, until timeUs: Int64) {
+        guard let socket = socket(link), !socket.isHeld else { return }
+        sockets[link.index]?.isHeld = true
+        agenda.add(.held(link), atUs: timeUs)
+    }
+
+    /// A cut of the clients was to end.
+    func letGo(_ link: SimLink) {
+        guard let socket = socket(link) else { return }
+        sockets[link.index]?.isHeld = false
+        let untilUs = slots[socket.slot].clientsCutUntilUs
+        if untilUs > nowUs { return hold(link, until: untilUs) }
+        sockets[link.index]?.heldFromClient = []
+        sockets[link.index]?.heldFromServer = []
+        for word in socket.heldFromClient { arrive(word, from: link) }
+        for word in socket.heldFromServer { arrive(word, at: link) }
     }
 
     // MARK: The server's end

@@ -60,12 +60,14 @@ public final class SimWorld {
         self.checkers = checkers
         homes = plan.setup.layout.homes
         let setup = plan.setup
-        limits = SharedLimits(setup.limits, layout: setup.layout)
+        limits = SharedLimits(setup.limits, layout: setup.layout, mutations: options.modelMutations)
         trace = Trace(write: write)
         slots = (0..<setup.slots).map { SimSlot(name: "n\($0)", host: setup.hosts.isEmpty ? "" : setup.hosts[$0]) }
         network = SimNetwork(slots: setup.slots, random: SimRandom(seed: seed, stream: 2))
-        front = StoreFront(
+        var front = StoreFront(
             shards: setup.layout.count, slots: setup.slots, random: SimRandom(seed: seed, stream: 3))
+        front.store.mutations = options.worldMutations
+        self.front = front
         random = SimRandom(seed: seed, stream: 4)
         generations = Array(repeating: nil, count: setup.layout.count)
         activeFaults = Array(repeating: false, count: plan.faults.count)
@@ -135,6 +137,7 @@ public final class SimWorld {
         nowUs = max(nowUs, next.timeUs)
         step.timeUs = nowUs
         step.slot = nil
+        step.asker = nil
         step.fault = nil
         step.kind = .other
         step.effects.removeAll(keepingCapacity: true)
@@ -174,6 +177,7 @@ public final class SimWorld {
         case .probe(let from, let serial, let node): probe(node, from: from, serial)
         case .toServer(let link, let word): arrive(word, from: link)
         case .toClient(let link, let word): arrive(word, at: link)
+        case .held(let link): letGo(link)
         case .players(let atMs):
             guard playersDueMs == atMs else { return }
             begin(.players)
@@ -253,7 +257,8 @@ public final class SimWorld {
     // MARK: The coordinator
 
     func ask(_ request: StoreRequest, id: UInt64, from process: SimProcess) {
-        let ask = StoreAsk(slot: process.slot, serial: process.serial, id: id, request: request)
+        let ask = StoreAsk(
+            slot: process.slot, serial: process.serial, node: process.node, id: id, request: request)
         trace.line(nowUs, "\(process.name) asks etcd #\(id): \(request)")
         if let atUs = front.send(ask, nowUs: nowUs) { agenda.add(.store(ask), atUs: atUs) }
         schedule(.unanswered(id: id), for: process.slot, process.serial, inUs: SimProcess.storeTimeoutUs)
@@ -261,6 +266,7 @@ public final class SimWorld {
 
     private func arrive(_ ask: StoreAsk) {
         begin(.store)
+        step.asker = ask.node
         let before = front.store.revision
         switch front.arrive(ask, nowUs: nowUs) {
         case .lost: trace.line(nowUs, "etcd never hears #\(ask.id) of n\(ask.slot)")

@@ -21,7 +21,9 @@ enum SimCommand {
     private static func run(_ arguments: Arguments) async throws -> Int32 {
         var options = SimOptions()
         options.isHarsh = !arguments.flag("gentle")
-        let simulation = Simulation(options: options) { seed, plan in SimCrowd(seed: seed, plan: plan) }
+        let simulation = Simulation(
+            options: options, players: { seed, plan in SimCrowd(seed: seed, plan: plan) },
+            checkers: { plan, _ in [ClusterChecker(plan: plan)] })
         if let seed = try arguments.int("seed", in: 0...Int.max) {
             return one(UInt64(seed), simulation, arguments)
         }
