@@ -27,6 +27,7 @@ extension ShardHost {
         // Only with a mutation.
         if accepted == ShardState<Machine>.unknown { accepted = first - 1 }
         var number = first
+        var isNews = false
         for command in commands {
             if number == accepted + 1 {
                 // A full tail takes no more; the sender keeps the rest and tries again.
@@ -35,12 +36,13 @@ extension ShardHost {
                     command.map { .command(source, number: number, $0) } ?? .emptied(source, number: number), in: shard,
                     isPatient: command?.isPatient ?? false, drawsRandomness: command?.drawsRandomness ?? false)
                 accepted = number
+                isNews = true
                 let index = places[shard.number].facts.last
                 places[shard.number].untold.append(.init(index: index, source: source, number: number))
             }
             number += 1
         }
-        if accepted < first || accepted >= number, view.mayTell(atMs: nowMs), places[shard.number].facts.isSettled,
+        if !isNews, view.mayTell(atMs: nowMs), places[shard.number].facts.isSettled,
             !isUntold(source, in: shard)
         {
             // Nothing new: the sender has missed that it was taken, or a part is missing before this one.

@@ -104,6 +104,7 @@ extension Replica {
         else { return }
         var next = record.record
         next.epoch += 1
+        next.handover = nil
         lead.swapMs = nowMs + settings.resendMs
         ask(from: record.revision, to: next, into: &effects)
     }
