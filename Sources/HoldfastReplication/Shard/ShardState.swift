@@ -50,6 +50,10 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
 
     /// What entries have put into outboxes and nobody has looked at yet, oldest first. Not part of the state.
     var releases = Outbox<Release>()
+    /// The gateway in this process, while this is the only replica and what it tells leaves at once: its items are taken
+    /// as soon as they are made.
+    var direct: GatewayID?
+    var directItems: [Machine.Item] = []
     private var effects: [MachineEffect<Machine.Command, Machine.Item>] = []
 
     /// An empty shard, the beginning of a generation.
@@ -127,6 +131,11 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
         if gateways[gateway] == nil { gateways[gateway] = GatewayChannel(session: 1) }
         guard let place = gateways.index(forKey: gateway) else { return true }
         gateways.values[place].isLost = false
+        if direct == gateway, gateways.values[place].outbox.isEmpty {
+            gateways.values[place].outbox.skip()
+            directItems.append(item)
+            return true
+        }
         let number = gateways.values[place].outbox.append(item, index: index)
         releases.append(Release(index: index, target: .gateway(gateway), number: number))
         return gateways.values[place].outbox.count <= outboxLimit
@@ -206,6 +215,14 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
     var sources: [ChannelSource] {
         gateways.sorted { $0.key < $1.key }.map { .gateway($0.key, session: $0.value.session) }
             + peers.sorted { $0.key < $1.key }.map { .shard($0.key, generation: $0.value.generation) }
+    }
+
+    /// What was made for the gateway in this process since the last time, and the number of the newest that it has had.
+    mutating func takeDirect() -> (items: [Machine.Item], last: UInt64)? {
+        guard !directItems.isEmpty, let direct, let last = gateways[direct]?.outbox.last else { return nil }
+        let items = directItems
+        directItems = []
+        return (items, last)
     }
 
     // MARK: Outboxes
