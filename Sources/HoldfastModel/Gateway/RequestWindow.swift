@@ -104,7 +104,8 @@ struct RequestWindow: Sendable {
             owed = false
             surplus[id] = more > 1 ? more - 1 : nil
         } else {
-            owed = true
+            // What was answered by a seat that was lost may have been asked for again in the player's stead.
+            owed = self.place(of: id) == nil
         }
         if place != .nowhere, !executed.contains(where: { $0.id == id }) {
             executed.append((id, place))

@@ -178,10 +178,15 @@ extension PlayerMachine {
     private mutating func seated(_ claim: Claim, _ room: String, _ context: inout EntryContext) {
         let abandoned: Bool
         switch place {
-        case .claiming(_, claim, let gone), .matching(_, claim, let gone): abandoned = gone
+        case .claiming(_, claim, let gone): abandoned = gone
+        case .matching(let pool, claim, let gone):
+            abandoned = gone
+            context.send(.pool(pool, .heard(player: key.id, claim)))
         case .matching(let pool, let newer, false) where isOfOpenCall(claim):
             // A pool that was lost had found it; the one that was asked in its stead need not search on.
             context.send(.pool(pool, .cancel(player: key.id, newer)))
+            // Should it have found a seat too, that goes back to its room.
+            context.send(.pool(pool, .heard(player: key.id, newer)))
             abandoned = false
         case .seated(room, claim), .leaving(room, claim): return
         case .free, .claiming, .matching, .seated, .leaving:
@@ -238,6 +243,13 @@ extension PlayerMachine {
     private mutating func out(_ claim: Claim, _ report: OutReport, _ context: inout EntryContext) {
         switch place {
         case .seated(_, claim), .leaving(_, claim): break
+        // The room's word of the seat went to the generation before this one.
+        case .claiming(let room, claim, let abandoned):
+            loseClaim(claim, room, abandoned: abandoned, Self.claimIsLost, &context)
+            return
+        case .matching(_, claim, let abandoned):
+            loseClaim(claim, "", abandoned: abandoned, Self.claimIsLost, &context)
+            return
         case .free, .claiming, .matching, .seated, .leaving: return
         }
         place = .free

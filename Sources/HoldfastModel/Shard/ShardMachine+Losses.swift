@@ -32,7 +32,7 @@ extension ShardMachine {
             settle(pool: key)
         }
         for project in directories.keys.sorted() {
-            directories[project]?.shardLost(home, context)
+            directories[project]?.shardLost(home, &context)
             if directories[project]?.isIdle == true { directories[project] = nil }
         }
     }
