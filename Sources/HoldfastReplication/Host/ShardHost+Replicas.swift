@@ -206,6 +206,7 @@ extension ShardHost {
             suspect(shard)
             if places[i].facts.isOpen {
                 dropLostGateways(of: shard)
+                informLostGateways(of: shard)
                 balance(shard)
             }
             pump(shard)

@@ -6,7 +6,7 @@ extension Replica {
     var canSwap: Bool { maySwap && (swap.map(\.isInDoubt) ?? true) }
 
     mutating func ask(from revision: UInt64, to record: ShardRecord, into effects: inout [ReplicaEffect]) {
-        swap = Swap(from: revision, to: record)
+        swap = Swap(from: revision, to: record, confirms: lead.isUnconfirmed)
         effects.append(.swap(from: revision, to: record))
     }
 
@@ -20,6 +20,7 @@ extension Replica {
         case .won(let revision):
             swap = nil
             see(VersionedRecord(ended.to, revision: revision), into: &effects)
+            if ended.confirms { lead.isUnconfirmed = false }
         case .lost(let record):
             swap = nil
             see(record, into: &effects)
@@ -167,8 +168,8 @@ extension Replica {
         guard isStarted else { return adopt(seen, into: &effects) }
         lead.isFrozen = true
         if wasOpen { effects.append(.closed) }
-        if lead.flushed < log.last { flush(into: &effects) }
-        releaseIfDone(into: &effects)
+        // A learner that was joint is none any more: the swap that would have added it has lost.
+        if lead.flushed < log.last { flush(into: &effects) } else { commit(into: &effects) }
     }
 
     /// Everything is committed, and may have been told: the target may start. While a swap that takes the shard back
@@ -273,7 +274,9 @@ extension Replica {
         if !lead.unwanted.isEmpty, swap == nil {
             due.append(max(lead.swapMs, nowMs + (maySwap ? 0 : settings.resendMs)))
         }
-        if lead.isUnconfirmed, swap == nil { due.append(max(lead.swapMs, nowMs + settings.resendMs)) }
+        if lead.isUnconfirmed, isOpen, swap == nil {
+            due.append(max(lead.swapMs, nowMs + (maySwap ? 0 : settings.resendMs)))
+        }
         if let learner = lead.learner { due.append(learner.dueMs) }
         return due.min()
     }

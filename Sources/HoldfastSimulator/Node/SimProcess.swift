@@ -158,7 +158,7 @@ public final class SimProcess {
 
     private func armTimer() {
         var dueMs = min(nextKeepAliveMs, nextListingMs, nextSweepMs, drainChecksMs)
-        if host != nil {
+        if node != nil {
             dueMs = min(dueMs, host?.nextDeadlineMs() ?? .max, membership?.nextDeadlineMs() ?? .max)
         }
         guard dueMs < .max else { return }
