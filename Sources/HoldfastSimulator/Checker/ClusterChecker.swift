@@ -127,7 +127,7 @@ public final class ClusterChecker: Checker {
     ) -> Violation? {
         guard let node = slots[slot].node else { return nil }
         let i = shard.number
-        if old?.last != new.last || old?.generation != new.generation {
+        if old?.last != new.last || old?.hash != new.hash || old?.generation != new.generation {
             if let found = keepTime(shard, slot, node, old, new, world) { return found }
             if let found = checkPrefix(shard, slot, node, new, world) { return found }
             let limit = UInt64(ReplicationSettings().tailLimit) + 1_000
