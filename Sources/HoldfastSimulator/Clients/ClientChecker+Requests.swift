@@ -218,7 +218,7 @@ extension ClientChecker {
         // An outcome that is remembered is that of all.
         let isOfAll = request.outcome != nil || known.refusals >= known.sends
         if isOfAll { contents[content]?.refusals = max(known.refusals, known.sends) }
-        if isOfAll, let place = known.place {
+        if isOfAll, let place = known.place, !rooms[place.room].isLost {
             violate(
                 6, "\(name(view)): \(content.text) is refused, and stands at \(place.seq) of \(rooms[place.room].id)")
         }

@@ -31,7 +31,7 @@ public final class SimProcess {
     public internal(set) var isPaused = false
     /// How long each turn takes.
     var turnUs: Int64 = 0
-    private var busyUntilUs: Int64 = 0
+    private(set) var busyUntilUs: Int64 = 0
     private var isResumeDue = false
     /// What waits for its turn.
     private var inbox: [ProcessInput] = []
