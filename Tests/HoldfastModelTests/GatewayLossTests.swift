@@ -78,8 +78,8 @@ import Testing
         #expect(all[1].lines() == ["@3 message alice: x"])
     }
 
-    @Test(arguments: [LinksLossReason.session, .cutOff])
-    func thePlayersShardEndsTheLink(why: LinksLossReason) {
+    @Test(arguments: [LinksLoss.session, .cutOff])
+    func thePlayersShardEndsTheLink(why: LinksLoss) {
         let world = World()
         let all = world.seated("alice", "bob")
         world.lose(all[1].key.shard, why, at: world.losses.gateway(all[1].gateway))
@@ -121,7 +121,7 @@ import Testing
         let all = world.seated("alice", "bob")
         let other = world.client("nobody").key.shard
         for gateway in 0..<World.gateways {
-            for why in [LinksLossReason.generation, .session, .cutOff] {
+            for why in [LinksLoss.generation, .session, .cutOff] {
                 world.lose(other, why, at: world.losses.gateway(gateway))
             }
             world.lose(shard(all[0].roomID), .generation, at: world.losses.gateway(gateway))

@@ -109,9 +109,11 @@ struct Walk {
             world.lose(gateway: gateway)
             return
         }
-        let shards = world.machines()
-        let (shard, machine) = shards[random.below(shards.count)]
-        steps.append("shard \(shard.number) is lost, with \(machine.counts)")
+        // Most of all those for which something is on its way.
+        let busy = world.busyShards()
+        let shards = busy.isEmpty || random.below(4) == 0 ? world.machines().map(\.shard) : busy
+        let shard = shards[random.below(shards.count)]
+        steps.append("shard \(shard.number) is lost")
         world.lose(shard, withItsWords: random.below(2) == 0)
     }
 
@@ -278,7 +280,9 @@ struct Walk {
     private func matchFault() -> String? {
         let rooms = world.rooms()
         for pool in world.pools() {
-            if !pool.placing.isEmpty || !pool.ordered.isEmpty { return "a pool still places callers at rest" }
+            if !pool.placing.isEmpty || !pool.ordered.isEmpty || !pool.unheard.isEmpty {
+                return "a pool still places callers at rest"
+            }
             for (id, room) in pool.rooms {
                 guard let real = rooms.first(where: { $0.key.id == id }) else {
                     return "a pool knows \(id), which is gone"

@@ -165,6 +165,26 @@ import Testing
         #expect(bob.lines() == ["#\(match) roomJoined at 1: bob*"])
     }
 
+    /// The pool had heard of the seat, and the player's shard had not.
+    @Test(arguments: [false, true])
+    func norIsAMatchThatWasToldOfAnsweredTwice(isToldFirst: Bool) {
+        let world = World()
+        let all = world.seated("alice", in: 2)
+        let bob = world.client("bob").connect()
+        bob.forget()
+        world.hold { way in
+            way.from == self.place(room: all[0].roomID)
+                && (way.to == self.place(bob) || !isToldFirst && way.to == .gateway(bob.gateway))
+        }
+        let match = bob.send(.match(2, timeoutMs: 60_000))
+        world.lose(room: all[0].roomID, withItsWords: true)
+        world.release()
+        let told = ["#\(match) roomJoined at 2: alice* bob", "serviceError 1"]
+        #expect(bob.lines() == (isToldFirst ? told : ["#\(match) error 1, again after 500"]))
+        #expect(bob.faults == [])
+        #expect(bob.refusal(.create()) == 0)
+    }
+
     // MARK: A player's shard
 
     @Test func thePlayerHasLeftAndItsRunIsOver() {
@@ -322,6 +342,29 @@ import Testing
         bob.resume()
         #expect(bob.isInRoom)
         #expect(world.room(bob.roomID)?.players.map(\.player).sorted() == ["bob", "carol"])
+    }
+
+    /// The pool found a room, which told the client, and both were lost before the player's shard heard of it.
+    @Test func aSeatThatIsLostWithThePoolIsToldByAResume() {
+        let world = World()
+        let alice = world.seated("alice", in: 2)[0]
+        let bob = world.client("bob").connect()
+        bob.forget()
+        world.hold { $0.to == self.place(bob) && $0.from == self.place(room: alice.roomID) }
+        let match = bob.send(.match(2, timeoutMs: 60_000))
+        world.lose(pool(2))
+        world.settle()
+        world.lose(room: alice.roomID, withItsWords: true)
+        world.release()
+        #expect(bob.lines() == ["#\(match) roomJoined at 2: alice* bob"])
+        world.advance(ms: 5_200)
+        #expect(bob.lines() == ["disconnected 1, may reconnect"])
+        bob.resume()
+        #expect(bob.lines() == ["#3 resumed", "serviceError 1"])
+        let carol = world.client("carol").connect()
+        carol.send(.match(2, timeoutMs: 60_000))
+        #expect(!carol.isInRoom, "nobody waits")
+        #expect(bob.refusal(.create()) == 0)
     }
 
     // MARK: A directory

@@ -241,6 +241,22 @@ import Testing
         #expect(world.fault == nil)
     }
 
+    /// A watch that is behind may show an own swap that won before.
+    @Test func onlyASwapAskedForLaterShowsThatNobodyBeganAnew() {
+        var world = Self.world(2, of: 2)
+        world.with(0, "drops B") { $0.drop(NodeID(name: "B", incarnation: 2), nowMs: $1, wallMs: $1, into: &$2) }
+        world.carryOut(0)
+        world.with(0, "was out of touch") { $0.confirm(nowMs: $1, into: &$2) }
+        world.show(0)
+        world.answer(0)
+        #expect(world.nodes[0].replica.epoch == 2)
+        #expect(world.nodes[0].replica.isOpen)
+        #expect(!world.nodes[0].replica.mayTell)
+        world.pass(110)
+        #expect(world.record.record.epoch == 3)
+        #expect(world.nodes[0].replica.mayTell)
+    }
+
     // MARK: Time (rule 13)
 
     @Test func shardTimeGoesOnAtTheNewPrimary() throws {

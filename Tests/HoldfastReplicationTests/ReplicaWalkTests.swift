@@ -43,7 +43,7 @@ import Testing
         ("gap", .gap, 1), ("oldEpoch", .oldEpoch, 1), ("addEarly", .addEarly, 1), ("noJoint", .noJoint, 1),
         ("doubtRead", .doubtRead, 1), ("soleAssume", .soleAssume, 1), ("noReconcile", .noReconcile, 1),
         ("baseForgotten", .baseForgotten, 1_117), ("baseUnchecked", .baseUnchecked, 1),
-        ("snapshotAhead", .snapshotAhead, 1_450),
+        ("snapshotAhead", .snapshotAhead, 1_610),
     ]
 
     /// A walk that does not find a mistake that was made on purpose would not find one that was not.
@@ -230,6 +230,7 @@ struct ReplicaWalk {
                     $0.handOver(to: target, nowMs: $1, wallMs: 1_700_000_000_000 + $1, into: &$2)
                 }
             }
+        case ..<53: world.with(i, "was out of touch") { $0.confirm(nowMs: $1, into: &$2) }
         default:
             let j = random.below(world.nodes.count)
             let peer = world.nodes[j].id

@@ -379,7 +379,7 @@ struct ReplicaWorld {
             nodes[i].toldGeneration = replica.generation
             nodes[i].told = 0
         }
-        guard replica.isStarted, replica.committed > nodes[i].told, let pages = replica.state?.machine.pages else {
+        guard replica.mayTell, replica.committed > nodes[i].told, let pages = replica.state?.machine.pages else {
             return
         }
         // A primary that was left behind is not in touch by the time at which a shard may begin anew (rule 8).

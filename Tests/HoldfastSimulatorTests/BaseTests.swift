@@ -24,13 +24,11 @@ import Testing
         var agenda = Agenda<Int>()
         agenda.add(1, atUs: 10)
         agenda.add(2, atUs: 20)
-        #expect(agenda.take()?.event == 1)
+        var taken = [agenda.take()?.event]
         agenda.add(3, atUs: 15)
         agenda.add(4, atUs: 20)
-        #expect(agenda.take()?.event == 3)
-        #expect(agenda.take()?.event == 2)
-        #expect(agenda.take()?.event == 4)
-        #expect(agenda.take() == nil)
+        for _ in 0..<4 { taken.append(agenda.take()?.event) }
+        #expect(taken == [1, 3, 2, 4, nil])
     }
 
     @Test func chanceIsWhatTheSeedSays() {

@@ -20,14 +20,16 @@ import Testing
     @Test func gatewayEnds() {
         let gateway = GatewayID(incarnation: 3, loop: 0)
         func fault(
-            _ life: UInt64, _ received: UInt64, _ sent: ClosedRange<UInt64>, shard: (UInt64, UInt64, ClosedRange<UInt64>)?
+            _ life: UInt64, _ received: UInt64, _ sent: ClosedRange<UInt64>,
+            shard: (UInt64, UInt64, ClosedRange<UInt64>)?
         ) -> String? {
             ClusterChecker.fault(
                 gateway: ChannelView(
                     other: ShardID(number: 0), life: life, accepted: received, first: sent.lowerBound,
                     last: sent.upperBound),
                 shard: shard.map {
-                    ChannelView(other: gateway, life: $0.0, accepted: $0.1, first: $0.2.lowerBound, last: $0.2.upperBound)
+                    ChannelView(
+                        other: gateway, life: $0.0, accepted: $0.1, first: $0.2.lowerBound, last: $0.2.upperBound)
                 })
         }
         #expect(fault(1, 5, 3...8, shard: (1, 4, 4...7)) == nil)

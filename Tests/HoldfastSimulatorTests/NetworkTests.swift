@@ -23,6 +23,14 @@ import Testing
         return conditions
     }
 
+    private func expect(
+        _ network: inout SimNetwork, _ packet: Packet, _ nowUs: Int64, _ verdict: SimNetwork.Verdict,
+        _ location: SourceLocation = #_sourceLocation
+    ) {
+        let found = network.judge(packet, nowUs: nowUs)
+        #expect(found == verdict, sourceLocation: location)
+    }
+
     @Test func aSessionKeepsItsOrder() {
         var network = network()
         var lastUs: Int64 = 0
@@ -32,7 +40,7 @@ import Testing
             for arrival in arrivals {
                 #expect(arrival.atUs > lastUs)
                 lastUs = arrival.atUs
-                #expect(network.judge(arrival.packet, nowUs: arrival.atUs) == .take)
+                expect(&network, arrival.packet, arrival.atUs, .take)
             }
         }
     }
@@ -40,29 +48,33 @@ import Testing
     @Test func aRepeatAndAHoleAreSeen() {
         var network = network()
         let packets = (0..<4).flatMap { send(&network, nowUs: Int64($0)).map(\.packet) }
-        #expect(network.judge(packets[0], nowUs: 9) == .take)
-        #expect(network.judge(packets[0], nowUs: 9) == .drop)
-        #expect(network.judge(packets[2], nowUs: 9) == .takeAfterReset)
-        #expect(network.judge(packets[1], nowUs: 9) == .drop)
-        #expect(network.judge(packets[3], nowUs: 9) == .take)
+        expect(&network, packets[0], 9, .take)
+        expect(&network, packets[0], 9, .drop)
+        expect(&network, packets[2], 9, .takeAfterReset)
+        expect(&network, packets[1], 9, .drop)
+        expect(&network, packets[3], 9, .take)
     }
 
     @Test func whatIsSentIntoACutIsLostAndTheLinkIsMadeAnew() throws {
         var network = network()
         let before = send(&network, nowUs: 0)
-        #expect(network.judge(before[0].packet, nowUs: 1_000) == .take)
+        expect(&network, before[0].packet, 1_000, .take)
         let cut = network.set(condition { $0.isCut = true }, nowUs: 2_000)
         #expect(cut.down.isEmpty)
-        #expect(send(&network, nowUs: 3_000).isEmpty)
-        #expect(network.reconnect(from: 0, to: 1) == nil, "still cut")
+        let lost = send(&network, nowUs: 3_000)
+        #expect(lost.isEmpty)
+        let early = network.reconnect(from: 0, to: 1)
+        #expect(early == nil, "still cut")
         let healed = network.set(condition { _ in }, nowUs: 4_000)
         #expect(healed.down.map { [$0.from, $0.to] } == [[0, 1]])
-        #expect(send(&network, nowUs: 4_001).isEmpty, "not before it is made anew")
-        let made = try #require(network.reconnect(from: 0, to: 1))
+        let unmade = send(&network, nowUs: 4_001)
+        #expect(unmade.isEmpty, "not before it is made anew")
+        let reconnected = network.reconnect(from: 0, to: 1)
+        let made = try #require(reconnected)
         #expect(made.live && made.incarnation == 6)
         let after = send(&network, nowUs: 5_000)
-        #expect(network.judge(after[0].packet, nowUs: 6_000) == .takeAfterReset)
-        #expect(network.judge(before[0].packet, nowUs: 6_001) == .drop, "of the session before")
+        expect(&network, after[0].packet, 6_000, .takeAfterReset)
+        expect(&network, before[0].packet, 6_001, .drop)
     }
 
     @Test func aCutThatLinksOutliveLosesNothing() {
@@ -72,12 +84,12 @@ import Testing
                 $0.isCut = true
                 $0.keeps = true
             }, nowUs: 0)
-        #expect(send(&network, nowUs: 1).isEmpty)
-        #expect(send(&network, nowUs: 2).isEmpty)
+        let held = send(&network, nowUs: 1) + send(&network, nowUs: 2)
+        #expect(held.isEmpty)
         let healed = network.set(condition { _ in }, nowUs: 9_000)
         #expect(healed.down.isEmpty)
         #expect(healed.released.count == 2)
-        for arrival in healed.released { #expect(network.judge(arrival.packet, nowUs: arrival.atUs) == .take) }
+        for arrival in healed.released { expect(&network, arrival.packet, arrival.atUs, .take) }
     }
 
     @Test func aBreakLosesASuffix() {
@@ -89,7 +101,8 @@ import Testing
         let kept = verdicts.prefix { $0 }.count
         #expect(kept > 0 && kept < verdicts.count)
         #expect(verdicts.dropFirst(kept).allSatisfy { !$0 })
-        #expect(send(&network, nowUs: 5_000).isEmpty)
+        let lost = send(&network, nowUs: 5_000)
+        #expect(lost.isEmpty)
     }
 
     @Test func aLossyLinkTellsNobody() {
@@ -103,13 +116,13 @@ import Testing
         for i in 0..<1_000 {
             for arrival in send(&network, nowUs: Int64(i)) {
                 arrivals += 1
-                #expect(network.judge(arrival.packet, nowUs: arrival.atUs) == .take)
+                expect(&network, arrival.packet, arrival.atUs, .take)
             }
         }
         #expect((750...1_050).contains(arrivals))
         _ = network.set(condition { _ in }, nowUs: 2_000)
         let after = send(&network, nowUs: 2_001)
-        #expect(network.judge(after[0].packet, nowUs: 3_000) == .take)
+        expect(&network, after[0].packet, 3_000, .take)
     }
 
     @Test func aNewProcessIsAnotherPeer() {
@@ -119,8 +132,9 @@ import Testing
         let newer = NodeID(name: "n1", incarnation: 9)
         let arrivals = network.send(word, from: a, slot: 0, to: newer, at: 1, isBulk: false, nowUs: 10)
         #expect(arrivals.first?.packet.toIncarnation == 9)
-        #expect(network.judge(arrivals[0].packet, nowUs: 100) == .take)
-        #expect(send(&network, nowUs: 20).isEmpty, "nothing goes to the process before")
+        expect(&network, arrivals[0].packet, 100, .take)
+        let late = send(&network, nowUs: 20)
+        #expect(late.isEmpty, "nothing goes to the process before")
         #expect(old.first?.packet.toIncarnation == 6)
     }
 }

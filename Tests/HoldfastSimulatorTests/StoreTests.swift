@@ -48,19 +48,24 @@ import Testing
 
     @Test func anIncarnationIsTheRevisionOfTheFirstRegistration() throws {
         var store = store()
-        let (first, _) = try #require(register(&store, "n1"))
+        let registered = register(&store, "n1")
+        let (first, _) = try #require(registered)
         #expect(first.id.incarnation == store.revision)
-        let (again, _) = try #require(register(&store, "n1", first.id.incarnation))
-        #expect(again.id == first.id)
-        let (newer, _) = try #require(register(&store, "n1"))
+        let again = register(&store, "n1", first.id.incarnation)
+        #expect(again?.0.id == first.id)
+        #expect(store.nodes.map(\.id) == [first.id])
+        let newest = register(&store, "n1")
+        let (newer, _) = try #require(newest)
         #expect(newer.id.incarnation > first.id.incarnation)
-        #expect(register(&store, "n1", first.id.incarnation) == nil, "a newer process has the name")
+        let refused = register(&store, "n1", first.id.incarnation)
+        #expect(refused == nil, "a newer process has the name")
         #expect(store.nodes.map(\.id) == [newer.id])
     }
 
     @Test func aLeaseRunsOutUnlessItIsKept() throws {
         var store = store()
-        let (info, lease) = try #require(register(&store, "n1"))
+        let registered = register(&store, "n1")
+        let (info, lease) = try #require(registered)
         guard case .kept(true) = store.apply(.keepAlive(lease: lease), nowUs: 4_000_000) else {
             Issue.record("the lease is not kept")
             return
@@ -78,7 +83,8 @@ import Testing
     @Test func theLeaseOfAnOlderRegistrationTakesNothingAway() throws {
         var store = store()
         _ = register(&store, "n1")
-        let (newer, _) = try #require(register(&store, "n1", nowUs: 3_000_000))
+        let newest = register(&store, "n1", nowUs: 3_000_000)
+        let (newer, _) = try #require(newest)
         store.endLeases(nowUs: 5_000_000)
         #expect(store.nodes.map(\.id) == [newer.id])
     }
@@ -112,7 +118,7 @@ import Testing
 
     private func swap(_ front: StoreFront, _ id: UInt64 = 1) -> StoreAsk {
         let from = front.store.records[0]?.revision ?? 0
-        return StoreAsk(slot: 0, serial: 1, id: id, request: .swap(shard, from: from, to: record(2)))
+        return StoreAsk(slot: 0, serial: 1, node: nil, id: id, request: .swap(shard, from: from, to: record(2)))
     }
 
     @Test func aSwapMayBeCarriedOutAndNobodyHears() {
@@ -153,17 +159,20 @@ import Testing
             $0.swapLeastUs = 2_000_000
             $0.swapMostUs = 3_000_000
         }
-        let atUs = try #require(front.send(swap(front), nowUs: 0))
-        #expect(atUs >= 2_000_000)
-        let read = StoreAsk(slot: 0, serial: 1, id: 2, request: .read(shard))
-        #expect(try #require(front.send(read, nowUs: 0)) < 10_000)
+        let swapUs = front.send(swap(front), nowUs: 0)
+        #expect(try #require(swapUs) >= 2_000_000)
+        let read = StoreAsk(slot: 0, serial: 1, node: nil, id: 2, request: .read(shard))
+        let readUs = front.send(read, nowUs: 0)
+        #expect(try #require(readUs) < 10_000)
     }
 
     @Test func whoIsCutOffIsNotHeard() {
         var front = front { $0.cut = 0b01 }
-        #expect(front.send(swap(front), nowUs: 0) == nil)
-        let other = StoreAsk(slot: 1, serial: 1, id: 2, request: .list)
-        #expect(front.send(other, nowUs: 0) != nil)
+        let cutOff = front.send(swap(front), nowUs: 0)
+        #expect(cutOff == nil)
+        let other = StoreAsk(slot: 1, serial: 1, node: nil, id: 2, request: .list)
+        let heard = front.send(other, nowUs: 0)
+        #expect(heard != nil)
     }
 
     @Test func aWatchGetsEverythingOnceAndInOrder() throws {
@@ -171,7 +180,7 @@ import Testing
         let start = front.store.revision
         _ = front.store.apply(
             .register(name: "n1", incarnation: nil, roles: .all, host: "", isDraining: false), nowUs: 0)
-        let ask = StoreAsk(slot: 2, serial: 9, id: 1, request: .watch(after: start))
+        let ask = StoreAsk(slot: 2, serial: 9, node: nil, id: 1, request: .watch(after: start))
         guard case .answered(.watching, _) = front.arrive(ask, nowUs: 0) else {
             Issue.record("no watch")
             return
@@ -179,14 +188,17 @@ import Testing
         let first = front.pump(nowUs: 0)
         #expect(first.map(\.slot) == [2])
         #expect(first.flatMap(\.events).map(\.revision) == [start + 1])
-        #expect(front.pump(nowUs: 1).isEmpty)
+        let none = front.pump(nowUs: 1)
+        #expect(none.isEmpty)
         _ = front.arrive(swap(front), nowUs: 2)
         let second = front.pump(nowUs: 2)
         #expect(second.flatMap(\.events).map(\.revision) == [start + 2])
         #expect(try #require(second.first).atUs > #require(first.first).atUs)
-        #expect(front.breakWatch(2, nowUs: 5, silently: false)?.serial == 9)
+        let broken = front.breakWatch(2, nowUs: 5, silently: false)
+        #expect(broken?.serial == 9)
         _ = front.store.apply(
             .register(name: "n2", incarnation: nil, roles: .all, host: "", isDraining: false), nowUs: 0)
-        #expect(front.pump(nowUs: 6).isEmpty, "a broken watch gets nothing")
+        let last = front.pump(nowUs: 6)
+        #expect(last.isEmpty, "a broken watch gets nothing")
     }
 }

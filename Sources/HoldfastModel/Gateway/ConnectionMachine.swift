@@ -320,6 +320,10 @@ public struct ConnectionMachine: Sendable {
             end(.success, "", webSocketCode: 1000, &out)
         case .replaced:
             end(.replaced, "another connection of the same player took over", webSocketCode: 1008, &out)
+        case .confirmAttach(let id):
+            if case .attaching(let attaching) = phase, attaching.id == id {
+                out.append(.route(.player(attaching.player, .attachConfirmed(link))))
+            }
         case .takenOver:
             phase = .closed
             out.append(.close(webSocketCode: 1000))

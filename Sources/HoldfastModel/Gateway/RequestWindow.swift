@@ -104,7 +104,8 @@ struct RequestWindow: Sendable {
             owed = false
             surplus[id] = more > 1 ? more - 1 : nil
         } else {
-            owed = true
+            // What was answered by a seat that was lost may have been asked for again in the player's stead.
+            owed = self.place(of: id) == nil
         }
         if place != .nowhere, !executed.contains(where: { $0.id == id }) {
             executed.append((id, place))
@@ -126,11 +127,11 @@ struct RequestWindow: Sendable {
         return request.awaited
     }
 
-    /// The requests whose answer is overdue; they stay open.
+    /// The requests whose answer is overdue, as often as it is owed; they stay open.
     mutating func overdue(nowMs: Int64) -> [UInt32] {
         let late = open.filter { $0.value.awaited > 0 && $0.value.deadlineMs.map { $0 <= nowMs } ?? false }
         for id in late.keys { open[id]?.awaited = 0 }
-        return late.keys.sorted()
+        return late.sorted { $0.key < $1.key }.flatMap { Array(repeating: $0.key, count: $0.value.awaited) }
     }
 
     /// The seat gave its memory back to the player.

@@ -6,12 +6,14 @@ extension DirectoryMachine: StateCodable {
         writer.put(project)
         // The lists follow from the rooms.
         writer.put(sorted: rooms) { $0.put($1) }
+        writer.put(sorted: making) { $0.put($1) }
     }
 
     init(from reader: inout StateReader) throws(StateError) {
         try reader.version(1, of: "DirectoryMachine")
         self.init(project: try reader.text())
         rooms = try reader.sorted { (reader) throws(StateError) in try reader.optional(RoomListing.self) }
+        making = try reader.sorted { (reader) throws(StateError) in try reader.values() }
         for (id, listing) in rooms {
             try StateError.check(
                 listing.map { $0.summary.id == id } ?? true, "DirectoryMachine: a room under another's name")

@@ -5,6 +5,8 @@ struct DirectoryMachine: Sendable {
     let project: String
     /// All rooms, hidden ones too; nil until the room has told of itself.
     var rooms: [String: RoomListing?] = [:]
+    /// The claims of rooms that have not told of themselves.
+    var making: [String: [Seating]] = [:]
     private var indices: [IndexKey: RoomIndex] = [:]
 
     private struct IndexKey: Hashable, Sendable {
@@ -35,10 +37,12 @@ struct DirectoryMachine: Sendable {
             return
         }
         rooms[room] = .some(nil)
+        making[room] = seatings
         context.send(.room(RoomKey(project: project, id: room), .create(config, seatings)))
     }
 
     private mutating func update(_ room: String, _ listing: RoomListing?) {
+        making[room] = nil
         if let old = rooms[room], let old { reindex(old, nil) }
         if let listing {
             rooms[room] = listing
@@ -48,11 +52,21 @@ struct DirectoryMachine: Sendable {
         }
     }
 
-    /// Forgets the rooms that lived there.
-    mutating func shardLost(_ home: ShardID, _ context: EntryContext) {
+    /// Forgets the rooms that lived there. Who waits for one that was to be made is told: the order went to a
+    /// generation that is gone, and the loss may have been known to those who wait before it was known here.
+    mutating func shardLost(_ home: ShardID, _ context: inout EntryContext) {
         let layout = context.limits.layout
         let lost = rooms.keys.filter { layout.home(of: RoomKey(project: project, id: $0).shard) == home }
-        for room in lost { update(room, nil) }
+        for room in lost.sorted(by: { ExactText($0) < ExactText($1) }) {
+            for seating in making[room] ?? [] {
+                if let pool = seating.pool {
+                    context.send(.pool(pool, .claimLost(player: seating.player.id, seating.claim, room: room)))
+                } else {
+                    context.send(.player(seating.player, .claimLost(seating.claim, room: room)))
+                }
+            }
+            update(room, nil)
+        }
     }
 
     mutating func reindex(_ old: RoomListing?, _ new: RoomListing?) {

@@ -8,6 +8,11 @@ extension PoolMachine: StateCodable {
         writer.put(queue)
         writer.put(list: placing.values.sorted { $0.id < $1.id }) { $0.put($1) }
         writer.put(sorted: ordered)
+        writer.put(list: unheard.sorted { $0.key < $1.key }) { writer, place in
+            writer.put(place.key.player)
+            writer.put(place.key.claim)
+            writer.put(place.value)
+        }
     }
 
     init(from reader: inout StateReader) throws(StateError) {
@@ -17,13 +22,21 @@ extension PoolMachine: StateCodable {
         queue = try reader.values()
         let underWay = try reader.values(Ticket.self)
         ordered = try reader.sortedSet()
+        let seats = try reader.list { (reader) throws(StateError) in
+            let player = try reader.text()
+            let id = TicketID(player: player, claim: try reader.number())
+            return (id: id, room: try reader.text())
+        }
+        try StateError.check(seats.map(\.id).isStrictlyGrowing, "PoolMachine: seats out of order")
+        unheard = Dictionary(seats.map { ($0.id, $0.room) }) { first, _ in first }
         try StateError.check(open.map { ExactText($0.id) }.isStrictlyGrowing, "PoolMachine: rooms out of order")
         try StateError.check(underWay.map(\.id).isStrictlyGrowing, "PoolMachine: tickets out of order")
         rooms = Dictionary(open.map { ($0.id, $0) }) { first, _ in first }
         placing = Dictionary(underWay.map { ($0.id, $0) }) { first, _ in first }
         // Texts that look alike are one key.
         try StateError.check(
-            rooms.count == open.count && placing.count == underWay.count, "PoolMachine: a room or ticket twice")
+            rooms.count == open.count && placing.count == underWay.count && unheard.count == seats.count,
+            "PoolMachine: a room or ticket twice")
     }
 }
 
@@ -52,6 +65,7 @@ extension PoolMachine.Ticket: StateCodable {
         writer.put(deadlineMs)
         writer.put(sorted: excluded)
         writer.put(message: ending)
+        writer.put(isHeard)
         writer.put(room)
     }
 
@@ -61,6 +75,7 @@ extension PoolMachine.Ticket: StateCodable {
         deadlineMs = try reader.optional { (reader) throws(StateError) in try reader.time() }
         excluded = try reader.sortedSet()
         ending = try reader.optionalMessage()
+        isHeard = try reader.bool()
         room = try reader.text()
     }
 }

@@ -9,6 +9,8 @@ struct PoolMachine: Sendable {
     var queue: [Ticket] = []
     /// Tickets on their way into a room.
     var placing: [TicketID: Ticket] = [:]
+    /// The rooms of tickets that have a seat of which the player's shard may not have heard.
+    var unheard: [TicketID: String] = [:]
     /// Rooms that were ordered and have not opened yet.
     var ordered: Set<String> = []
 
@@ -29,6 +31,8 @@ struct PoolMachine: Sendable {
         var excluded: Set<String> = []
         /// Cancelled or timed out while on the way: decides only if the room refuses.
         var ending: ErrorReply?
+        /// The player's shard has heard of the seat before this pool.
+        var isHeard = false
         var room = ""
         var claim: Claim { ticket.seating.claim }
         var player: PlayerKey { ticket.seating.player }
@@ -43,7 +47,9 @@ struct PoolMachine: Sendable {
 
     init(key: PoolKey) { self.key = key }
 
-    var isIdle: Bool { rooms.isEmpty && queue.isEmpty && placing.isEmpty && ordered.isEmpty }
+    var isIdle: Bool {
+        rooms.isEmpty && queue.isEmpty && placing.isEmpty && ordered.isEmpty && unheard.isEmpty
+    }
 
     var nextDeadlineMs: Int64? {
         queue.lazy.compactMap(\.deadlineMs).min()
@@ -58,12 +64,23 @@ struct PoolMachine: Sendable {
             )
         case .placed(let player, let claim, let room):
             // A room on order stays so until its advert, which follows.
-            if placing.removeValue(forKey: TicketID(player: player, claim: claim)) != nil {
+            let id = TicketID(player: player, claim: claim)
+            if let ticket = placing.removeValue(forKey: id) {
                 rooms[room]?.expected -= 1
                 rooms[room]?.taken += 1
+                if !ticket.isHeard { unheard[id] = room }
             }
+        case .heard(let player, let claim):
+            let id = TicketID(player: player, claim: claim)
+            if unheard.removeValue(forKey: id) == nil { placing[id]?.isHeard = true }
         case .refused(let player, let claim, let room, let error):
             refused(TicketID(player: player, claim: claim), room, error, &context)
+        case .claimLost(let player, let claim, let room):
+            let id = TicketID(player: player, claim: claim)
+            guard placing.removeValue(forKey: id) != nil else { break }
+            rooms[room]?.expected -= 1
+            ordered.remove(room)
+            context.send(.player(PlayerKey(project: key.project, id: player), .claimLost(claim, room: room)))
         case .advert(let room, let advert): update(room, advert)
         }
         search(&context)
@@ -143,6 +160,7 @@ struct PoolMachine: Sendable {
     mutating func shardLost(_ home: ShardID, _ context: inout EntryContext) {
         let layout = context.limits.layout
         queue.removeAll { layout.home(of: $0.player.shard) == home }
+        unheard = unheard.filter { layout.home(of: PlayerKey(project: key.project, id: $0.key.player).shard) != home }
         for ticket in placing.values where layout.home(of: ticket.player.shard) == home {
             placing[ticket.id] = nil
             rooms[ticket.room]?.expected -= 1
@@ -157,6 +175,10 @@ struct PoolMachine: Sendable {
             // The player may have been told of its seat there, so its own shard has to decide.
             placing[ticket.id] = nil
             context.send(.player(ticket.player, .claimLost(ticket.claim, room: ticket.room)))
+        }
+        for (id, room) in unheard.sorted(by: { $0.key < $1.key }) where isLost(room) {
+            unheard[id] = nil
+            context.send(.player(PlayerKey(project: key.project, id: id.player), .claimLost(id.claim, room: room)))
         }
         if layout.home(of: ShardID(ofDirectory: key.project)) == home { orderAgain(&context) }
         search(&context)

@@ -66,14 +66,16 @@ extension PlayerMachine {
     }
 
     mutating func claimLost(_ claim: Claim, _ room: String, _ context: inout EntryContext) {
-        guard case .matching(_, claim, let abandoned) = place else { return }
-        let error =
-            asked?.isCancelled == true
-            ? ErrorReply(.matchCancelled, "the match was cancelled") : Self.claimIsLost
-        loseClaim(claim, room, abandoned: abandoned, error, &context)
+        switch place {
+        case .claiming(_, claim, let abandoned), .matching(_, claim, let abandoned):
+            let cancelled = ErrorReply(.matchCancelled, "the match was cancelled")
+            let error = asked?.isCancelled == true ? cancelled : Self.claimIsLost
+            loseClaim(claim, room, abandoned: abandoned, error, &context)
+        case .free, .claiming, .matching, .seated, .leaving: return
+        }
     }
 
-    private static var claimIsLost: ErrorReply {
+    static var claimIsLost: ErrorReply {
         ErrorReply(
             .serverError, "a part of the cluster was lost before this was done; send it again", retryAfterMs: 500)
     }
@@ -83,7 +85,7 @@ extension PlayerMachine {
     }
 
     /// Nobody will decide the claim any more.
-    private mutating func loseClaim(
+    mutating func loseClaim(
         _ claim: Claim, _ room: String, abandoned: Bool, _ error: ErrorReply, _ context: inout EntryContext
     ) {
         place = .free

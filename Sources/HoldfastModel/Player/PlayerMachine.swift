@@ -18,6 +18,8 @@ struct PlayerMachine: Sendable {
     var isEndTold = false
     /// An attach that waits until the claim is decided.
     var pendingAttach: AttachTemplate?
+    /// A connect that would replace the link that stands: its gateway is asked first whether it is still wanted.
+    var replacing: AttachRequest?
     /// The newest attach that a room was asked to complete: should the room be lost, it is completed here.
     var attaching: RoomAttach?
     /// What led to the claim that is not decided yet, to ask again when a shard that had it was lost.
@@ -90,7 +92,7 @@ struct PlayerMachine: Sendable {
     init(key: PlayerKey) { self.key = key }
 
     /// Whether nothing is lost when it is forgotten.
-    var isIdle: Bool { run == nil && place == .free && pendingAttach == nil }
+    var isIdle: Bool { run == nil && place == .free && pendingAttach == nil && replacing == nil }
 
     var nextDeadlineMs: Int64? {
         guard let run, let dropped = run.droppedAtMs else { return nil }
@@ -106,6 +108,7 @@ struct PlayerMachine: Sendable {
         graceMs = min(Int64(context.limits.value.offlineAfterMs), windowMs)
         switch command {
         case .attach(let request): attach(request, &context)
+        case .attachConfirmed(let link): attachConfirmed(link, &context)
         case .detach(let link): detach(link, &context)
         case .disconnect(let link, let id): disconnect(link, id, &context)
         case .call(let link, let id, let call): take(link, id, call, &context)
@@ -175,10 +178,15 @@ extension PlayerMachine {
     private mutating func seated(_ claim: Claim, _ room: String, _ context: inout EntryContext) {
         let abandoned: Bool
         switch place {
-        case .claiming(_, claim, let gone), .matching(_, claim, let gone): abandoned = gone
+        case .claiming(_, claim, let gone): abandoned = gone
+        case .matching(let pool, claim, let gone):
+            abandoned = gone
+            context.send(.pool(pool, .heard(player: key.id, claim)))
         case .matching(let pool, let newer, false) where isOfOpenCall(claim):
             // A pool that was lost had found it; the one that was asked in its stead need not search on.
             context.send(.pool(pool, .cancel(player: key.id, newer)))
+            // Should it have found a seat too, that goes back to its room.
+            context.send(.pool(pool, .heard(player: key.id, newer)))
             abandoned = false
         case .seated(room, claim), .leaving(room, claim): return
         case .free, .claiming, .matching, .seated, .leaving:
@@ -235,6 +243,13 @@ extension PlayerMachine {
     private mutating func out(_ claim: Claim, _ report: OutReport, _ context: inout EntryContext) {
         switch place {
         case .seated(_, claim), .leaving(_, claim): break
+        // The room's word of the seat went to the generation before this one.
+        case .claiming(let room, claim, let abandoned):
+            loseClaim(claim, room, abandoned: abandoned, Self.claimIsLost, &context)
+            return
+        case .matching(_, claim, let abandoned):
+            loseClaim(claim, "", abandoned: abandoned, Self.claimIsLost, &context)
+            return
         case .free, .claiming, .matching, .seated, .leaving: return
         }
         place = .free

@@ -16,9 +16,8 @@ extension RoomMachine {
         let layout = context.limits.layout
         let everyone = spectators.values.sorted { $0.player < $1.player } + players
         for member in everyone where layout.home(of: playerKey(member.player).shard) == home {
-            // Who took part is not told: nobody there knows of the claim any more, and it may be given anew.
-            _ = takeOut(member)
-            context.deliver(member.link, .unseated(member.claim))
+            // A claim may be of the new generation, and have come by a pool before the word of the loss did.
+            remove(member, ended: nil, &context)
             if !member.isSpectator { tellLeft(member.player, &context) }
         }
         if let pool, layout.home(of: ShardID(of: pool)) == home { advert = nil }

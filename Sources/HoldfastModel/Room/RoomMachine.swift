@@ -253,27 +253,28 @@ struct RoomMachine: Sendable {
 
     /// Takes a member out, and tells the player's shard with what its seat remembered.
     mutating func remove(_ member: RoomMember, ended: OutReport.Ended?, _ context: inout EntryContext) {
-        let memory = takeOut(member) ?? RequestMemory()
-        let key = playerKey(member.player)
-        if let link = member.link {
-            // These waited for the present of a stream that ends here.
-            for id in member.rejoins { context.send(.player(key, .joinLost(member.claim, link, id: id))) }
-        }
-        let report = OutReport(
-            connection: member.connection, memory: memory, lastInput: member.lastInput, ended: ended)
-        context.send(.player(key, .out(member.claim, report)))
-        context.deliver(member.link, .unseated(member.claim))
-    }
-
-    /// - Returns: what the seat remembered.
-    mutating func takeOut(_ member: RoomMember) -> RequestMemory? {
         if member.isSpectator {
             spectators[member.player] = nil
         } else {
             players.removeAll { $0.player == member.player }
         }
         if member.reading == .live { listeners = nil }
-        return memories.removeValue(forKey: member.player)
+        let key = playerKey(member.player)
+        if let link = member.link {
+            // These waited for the present of a stream that ends here.
+            for id in member.rejoins { context.send(.player(key, .joinLost(member.claim, link, id: id))) }
+        }
+        context.send(
+            .player(
+                key,
+                .out(
+                    member.claim,
+                    OutReport(
+                        connection: member.connection,
+                        memory: memories.removeValue(forKey: member.player) ?? RequestMemory(),
+                        lastInput: member.lastInput,
+                        ended: ended))))
+        context.deliver(member.link, .unseated(member.claim))
     }
 
     mutating func closeIfEmpty(_ context: inout EntryContext) {

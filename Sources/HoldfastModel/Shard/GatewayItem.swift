@@ -34,6 +34,8 @@ public enum Delivery: Sendable {
     case disconnected(id: UInt32)
     /// Another connection of the player began a new run.
     case replaced
+    /// Whether the link still waits for its `connect`, which would replace another one; answered by `attachConfirmed`.
+    case confirmAttach(id: UInt32)
     /// The run goes on at another link.
     case takenOver
 }

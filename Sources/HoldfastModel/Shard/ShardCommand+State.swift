@@ -81,6 +81,15 @@ extension PoolCommand: StateCodable {
             writer.put(kind: 4)
             writer.put(room)
             writer.put(advert)
+        case .heard(let player, let claim):
+            writer.put(kind: 5)
+            writer.put(player)
+            writer.put(claim)
+        case .claimLost(let player, let claim, let room):
+            writer.put(kind: 6)
+            writer.put(player)
+            writer.put(claim)
+            writer.put(room)
         }
     }
 
@@ -103,6 +112,13 @@ extension PoolCommand: StateCodable {
         case 4:
             let room = try reader.text()
             self = .advert(room: room, try reader.optional())
+        case 5:
+            let player = try reader.text()
+            self = .heard(player: player, try reader.number())
+        case 6:
+            let player = try reader.text()
+            let claim = try reader.number()
+            self = .claimLost(player: player, claim, room: try reader.text())
         default: throw .unknown(kind, of: "PoolCommand")
         }
     }

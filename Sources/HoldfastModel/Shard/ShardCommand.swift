@@ -46,7 +46,7 @@ public struct Link: Hashable, Sendable {
     }
 }
 
-/// Names one claim of a seat by a player: the index of the entry that made it, so it grows with each new claim.
+/// Names one claim of a seat by a player: the number of the entry that made it, so it grows with each new claim.
 public typealias Claim = UInt64
 
 /// Orders the attachments of a player: effects of a lower number are ignored everywhere.
@@ -57,6 +57,8 @@ public typealias ConnectionNumber = UInt64
 public enum PlayerCommand: Sendable {
     // From gateways
     indirect case attach(AttachRequest)
+    /// The link of an attach that would replace another one still waits for it.
+    case attachConfirmed(Link)
     /// The link ended without `disconnect`.
     case detach(Link)
     case disconnect(Link, id: UInt32)
@@ -75,7 +77,7 @@ public enum PlayerCommand: Sendable {
     indirect case attachFailed(Claim, AttachTemplate)
     /// The seat ended before its `roomJoined` was told.
     case joinLost(Claim, Link, id: UInt32)
-    /// The pool had placed this claim in a room that was lost.
+    /// The pool or the directory had placed this claim in a room that was lost.
     case claimLost(Claim, room: String)
     /// The answer to `verify` with this number.
     case verified(Claim, number: UInt64, held: Bool)
@@ -205,7 +207,11 @@ public enum PoolCommand: Sendable {
     indirect case match(MatchTicket)
     case cancel(player: String, Claim)
     case placed(player: String, Claim, room: String)
+    /// The player's shard has heard of the seat: its loss is no more the pool's to tell.
+    case heard(player: String, Claim)
     indirect case refused(player: String, Claim, room: String, ErrorReply)
+    /// The room that was to be made for it was lost.
+    case claimLost(player: String, Claim, room: String)
     case advert(room: String, RoomAdvert?)
 }
 

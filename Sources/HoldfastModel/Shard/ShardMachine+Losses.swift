@@ -6,6 +6,10 @@ extension ShardMachine {
     mutating func gatewayLost(_ gateway: GatewayID, _ context: inout EntryContext) {
         let keys = limits.mutations.contains(.unsorted) ? Array(players.keys) : players.keys.sorted(by: PlayerKey.isOrdered)
         for key in keys {
+            if players[key]?.replacing?.link.gateway == gateway {
+                players[key]?.replacing = nil
+                settle(player: key)
+            }
             guard let link = players[key]?.run?.link, link.gateway == gateway else { continue }
             players[key]?.handle(.detach(link), &context)
             settle(player: key)
@@ -28,7 +32,7 @@ extension ShardMachine {
             settle(pool: key)
         }
         for project in directories.keys.sorted() {
-            directories[project]?.shardLost(home, context)
+            directories[project]?.shardLost(home, &context)
             if directories[project]?.isIdle == true { directories[project] = nil }
         }
     }

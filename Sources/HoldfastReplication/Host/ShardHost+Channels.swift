@@ -27,6 +27,7 @@ extension ShardHost {
         // Only with a mutation.
         if accepted == ShardState<Machine>.unknown { accepted = first - 1 }
         var number = first
+        var isNews = false
         for command in commands {
             if number == accepted + 1 {
                 // A full tail takes no more; the sender keeps the rest and tries again.
@@ -35,12 +36,13 @@ extension ShardHost {
                     command.map { .command(source, number: number, $0) } ?? .emptied(source, number: number), in: shard,
                     isPatient: command?.isPatient ?? false, drawsRandomness: command?.drawsRandomness ?? false)
                 accepted = number
+                isNews = true
                 let index = places[shard.number].facts.last
                 places[shard.number].untold.append(.init(index: index, source: source, number: number))
             }
             number += 1
         }
-        if accepted < first || accepted >= number, view.mayTell(atMs: nowMs), places[shard.number].facts.isSettled,
+        if !isNews, view.mayTell(atMs: nowMs), places[shard.number].facts.isSettled,
             !isUntold(source, in: shard)
         {
             // Nothing new: the sender has missed that it was taken, or a part is missing before this one.
@@ -85,9 +87,20 @@ extension ShardHost {
     ) {
         guard places[shard.number].facts.isOpen else { return }
         let random = drawsRandomness ? (generator.next(), generator.next()) : (0, 0)
+        let isDirect =
+            places[shard.number].facts.isAlone && places[shard.number].facts.mayTell && view.mayTell(atMs: nowMs)
+            && places[shard.number].facts.generation == places[shard.number].channel.generation
+            && places[shard.number].session(of: gateway) == places[shard.number].channel.session
+        let direct = isDirect ? gateway : nil
+        places[shard.number].replica?.state?.direct = direct
         places[shard.number].replica?.append(
             body, random: random, isPatient: isPatient, nowMs: nowMs, into: &replicaEffects)
         entries += 1
+        if isDirect, let (items, last) = places[shard.number].replica?.state?.takeDirect() {
+            for item in items { out.append(.item(item)) }
+            places[shard.number].channel.received = last
+            places[shard.number].channel.reported = last
+        }
         carryOut(shard)
         arm(shard)
     }
@@ -221,6 +234,7 @@ extension ShardHost {
         guard places[shard.number].facts.generation == generation,
             places[shard.number].session(of: gateway) == session
         else { return }
+        places[shard.number].informed[gateway] = session
         note(.gateway(gateway, session: session, through: through), at: shard, .gateway(gateway), through)
     }
 
@@ -229,10 +243,28 @@ extension ShardHost {
     ) {
         guard places[shard.number].facts.isPrimary else { return }
         if !places[shard.number].facts.isAlone {
-            places[shard.number].taken[target] = max(places[shard.number].taken[target] ?? 0, through)
+            let life =
+                switch receipt {
+                case .gateway(_, let session, _): session
+                case .shard(_, let generation, _): generation
+                }
+            places[shard.number].noteTaken(target, life: life, through: through)
         }
         places[shard.number].replica?.note(receipt, nowMs: nowMs, into: &replicaEffects)
         if !replicaEffects.isEmpty { carryOut(shard) }
+    }
+
+    /// A gateway that was counted as lost and lives must know it, also when neither side has anything to say: its links
+    /// hear nothing of this shard any more.
+    mutating func informLostGateways(of shard: ShardID) {
+        let i = shard.number
+        guard places[i].facts.mayTell, nowMs >= places[i].nextResendMs else { return }
+        for (gateway, session, isLost) in places[i].replica?.state?.knownGateways ?? [] {
+            guard isLost, places[i].informed[gateway] != session, let receiver = nodes[gateway.incarnation],
+                !view.isGone(receiver)
+            else { continue }
+            refuse(.gateway(gateway, session: session - 1), receiver, shard, .session(session))
+        }
     }
 
     // MARK: Sending again
@@ -245,11 +277,11 @@ extension ShardHost {
         let committed = places[i].facts.committed
         var stalls: [ShardState<Machine>.Target: UInt64] = [:]
         var again: [(ShardState<Machine>.Target, UInt64, UInt64)] = []
-        for (target, first, last) in places[i].replica?.state?.backlog(committed: committed) ?? [] {
-            let oldest = max(first, (places[i].taken[target] ?? 0) + 1)
-            guard oldest <= last else { continue }
-            stalls[target] = oldest
-            if places[i].stalls[target] == oldest { again.append((target, oldest, last)) }
+        for channel in places[i].replica?.state?.backlog(committed: committed) ?? [] {
+            let oldest = places[i].oldest(channel.target, life: channel.life, first: channel.first)
+            guard oldest <= channel.last else { continue }
+            stalls[channel.target] = oldest
+            if places[i].stalls[channel.target] == oldest { again.append((channel.target, oldest, channel.last)) }
         }
         places[i].stalls = stalls
         for (target, first, last) in again {
@@ -260,8 +292,10 @@ extension ShardHost {
     /// What a shard here has for another one whose primary has changed, or takes again.
     mutating func resendCommands(of shard: ShardID, to other: ShardID) {
         let i = shard.number
-        guard places[i].facts.isPrimary, let first = places[i].replica?.state?.firstCommand(for: other) else { return }
-        places[i].stalls[.shard(other)] = max(first, (places[i].taken[.shard(other)] ?? 0) + 1)
+        guard places[i].facts.isPrimary,
+            let (generation, first) = places[i].replica?.state?.firstCommand(for: other)
+        else { return }
+        places[i].stalls[.shard(other)] = places[i].oldest(.shard(other), life: generation, first: first)
         places[i].nextResendMs = nowMs
         resendStalled(shard)
     }
@@ -275,13 +309,16 @@ extension ShardHost {
             places[i].replica?.linkReset(with: peer, nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
             carryOut(shard)
             let committed = places[i].facts.committed
-            for (target, first, _) in places[i].replica?.state?.backlog(committed: committed) ?? [] {
+            for channel in places[i].replica?.state?.backlog(committed: committed) ?? [] {
                 let isThere =
-                    switch target {
+                    switch channel.target {
                     case .gateway(let gateway): gateway.incarnation == peer.incarnation
                     case .shard(let other): places[other.number].route?.record.primary == peer
                     }
-                if isThere { places[i].stalls[target] = max(first, (places[i].taken[target] ?? 0) + 1) }
+                if isThere {
+                    places[i].stalls[channel.target] = places[i].oldest(
+                        channel.target, life: channel.life, first: channel.first)
+                }
             }
             places[i].nextResendMs = nowMs
             resendStalled(shard)

@@ -206,6 +206,7 @@ extension ShardHost {
             suspect(shard)
             if places[i].facts.isOpen {
                 dropLostGateways(of: shard)
+                informLostGateways(of: shard)
                 balance(shard)
             }
             pump(shard)
@@ -217,8 +218,13 @@ extension ShardHost {
 
     /// Moves the shard one step nearer to where it should be.
     private mutating func balance(_ shard: ShardID) {
-        guard view.maySwap, !wanted.isEmpty, let record = places[shard.number].route?.record, record.handover == nil
-        else { return }
+        guard view.maySwap, !wanted.isEmpty, let record = places[shard.number].route?.record else { return }
+        if record.handover != nil {
+            // Until that is out of the record, nothing else can be changed in it.
+            places[shard.number].replica?.endHandOver(nowMs: nowMs, into: &replicaEffects)
+            carryOut(shard)
+            return
+        }
         if record.members == wanted[shard.number] { return }
         if places[shard.number].replica?.learner == nil { budget.endSending(shard) }
         let mayAdd = { [backOff, nowMs] (other: NodeID) in !backOff.isWaiting(other, nowMs: nowMs) }

@@ -117,6 +117,7 @@ extension Replica {
         }
         var next = record.record
         next.epoch += 1
+        next.handover = nil
         next.backups.append(learner.peer.node)
         lead.learner?.isJoint = true
         ask(from: record.revision, to: next, into: &effects)

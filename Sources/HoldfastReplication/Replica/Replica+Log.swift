@@ -33,9 +33,12 @@ extension Replica {
         _ body: EntryBody<Machine.Command>, random: (UInt64, UInt64), isPatient: Bool,
         into effects: inout [ReplicaEffect]
     ) {
-        let receipts = lead.receipts.sorted(by: ChannelReceipt.isBefore)
-        lead.receipts = []
-        lead.receiptsMs = nil
+        var receipts: [ChannelReceipt] = []
+        if !lead.receipts.isEmpty {
+            receipts = lead.receipts.sorted(by: ChannelReceipt.isBefore)
+            lead.receipts = []
+            lead.receiptsMs = nil
+        }
         let entry = Entry(
             index: log.last + 1, timeMs: shardTimeMs, random: random, receipts: receipts, body: body)
         let released = state?.releaseCount()

@@ -175,6 +175,8 @@ extension Replica {
         if goesOn {
             lead.isStarted = true
             lead.startedIndex = log.last
+            // A record that is seen may have been won before this node was out of touch, and be replaced since.
+            lead.isUnconfirmed = before.isUnconfirmed
             lead.patientMs = before.patientMs
             lead.receipts = before.receipts
             lead.receiptsMs = before.receiptsMs

@@ -11,7 +11,7 @@ extension ClusterChecker {
         for shard in homes {
             let i = shard.number
             guard let holder = holder(shard), let process = world.slots[holder.slot].process else { continue }
-            if process.isPaused || process.turnUs > 0 { slots[holder.slot].heldUpUs = world.nowUs }
+            noteHeldUp(holder.slot, process, world)
             guard let openUs = slots[holder.slot].openSinceUs[i], let known = slots[holder.slot].known[i],
                 let dueMs = process.host?.machine(of: shard)?.earliestDeadlineMs
             else { continue }

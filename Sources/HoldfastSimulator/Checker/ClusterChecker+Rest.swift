@@ -15,6 +15,9 @@ extension ClusterChecker {
     /// What was sent so long before the end has arrived at the end.
     static let restMs: Int64 = 3_000
 
+    /// Nobody keeps anything for a process that ended so long ago: 30 s until it counts as lost, and as much again.
+    static let goneUs: Int64 = 60_000_000
+
     func noteRest(_ world: SimWorld) {
         guard !rest.isTaken, world.nowMs >= Int64(plan.endMs) - Self.restMs else { return }
         rest.isTaken = true
@@ -49,7 +52,7 @@ extension ClusterChecker {
                     return Violation(
                         10, "\(what): \(end.first) for the gateway \(end.other.incarnation) never left its outbox")
                 }
-                if !slots.contains(where: { $0.node?.incarnation == end.other.incarnation }) {
+                if let endUs = endsUs[end.other.incarnation], world.nowUs - endUs > Self.goneUs {
                     return Violation(
                         15, "\(what) has a channel with the gateway \(end.other.incarnation), which is no more")
                 }

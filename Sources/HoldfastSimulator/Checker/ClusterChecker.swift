@@ -19,6 +19,8 @@ public final class ClusterChecker: Checker {
     var slots: [SlotView]
     var rest = RestWatch()
     var offlineMarks: [PlayerKey: OfflineMark] = [:]
+    /// By incarnation: when processes ended.
+    var endsUs: [UInt64: Int64] = [:]
     private var wholeDueUs: Int64 = 0
     private var digestDueUs: Int64 = 0
     private var glances: [ReplicaGlance?] = []
@@ -83,16 +85,18 @@ public final class ClusterChecker: Checker {
     private func look(at slot: Int, _ world: SimWorld) -> Violation? {
         guard let process = world.slots[slot].process else {
             if slots[slot].node != nil || slots[slot].serial != 0 {
+                noteEnd(slot, world)
                 slots[slot] = SlotView(homes: homes.count)
                 serveAll(world)
             }
             return nil
         }
         if slots[slot].serial != process.serial {
+            noteEnd(slot, world)
             slots[slot] = SlotView(homes: homes.count)
             slots[slot].serial = process.serial
         }
-        if process.isPaused || process.turnUs > 0 { slots[slot].heldUpUs = world.nowUs }
+        noteHeldUp(slot, process, world)
         guard process.host != nil else { return nil }
         slots[slot].node = process.node
         glances.removeAll(keepingCapacity: true)
@@ -105,6 +109,17 @@ public final class ClusterChecker: Checker {
             if let found = changed(homes[i], at: slot, from: old, to: new, world) { return found }
         }
         return nil
+    }
+
+    private func noteEnd(_ slot: Int, _ world: SimWorld) {
+        if let node = slots[slot].node { endsUs[node.incarnation] = world.nowUs }
+    }
+
+    /// What a process could not do because it stood still, or was busy, is not held against it.
+    func noteHeldUp(_ slot: Int, _ process: SimProcess, _ world: SimWorld) {
+        if process.isPaused || process.turnUs > 0 || process.busyUntilUs > world.nowUs {
+            slots[slot].heldUpUs = max(world.nowUs, process.busyUntilUs)
+        }
     }
 
     private func changed(

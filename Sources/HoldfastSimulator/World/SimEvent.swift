@@ -16,7 +16,6 @@ enum SimEvent {
     case probe(from: Int, serial: Int, NodeID)
     case toServer(SimLink, ServerWord)
     case toClient(SimLink, ClientWord)
-    case held(SimLink)
     case players(atMs: Int64)
     case faultBegins(Int)
     case faultEnds(Int)
@@ -56,4 +55,6 @@ enum ClientWord {
     case message(ServerMessage)
     case ping
     case closed
+    /// The client reads again.
+    case readAgain
 }

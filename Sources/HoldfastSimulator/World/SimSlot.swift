@@ -9,8 +9,8 @@ public struct SimSlot {
     public internal(set) var isWanted = false
     /// After how long it comes back when it has left in good order; nil: at the faults' end.
     var backAfterMs: Int?
-    /// Clients do not reach it until then.
-    var clientsCutUntilUs: Int64 = 0
+    /// Clients do not reach it.
+    var isCutFromClients = false
 
     init(name: String, host: String) {
         self.name = name

@@ -98,7 +98,7 @@ extension SimWorld {
             rolling = slots.indices.filter { slots[$0].process != nil }
             rollOn()
         case .clientLinksBreak(let node, let broken, let silently): breakSockets(at: node, broken, silently)
-        case .clientsCut(let node, let ms): slots[node].clientsCutUntilUs = nowUs + Int64(ms) * 1_000
+        case .clientsCut(let node, _): slots[node].isCutFromClients = true
         }
     }
 
@@ -116,6 +116,12 @@ extension SimWorld {
             }
             if !isStillPaused { slots[node].process?.wake() }
         case .slow(let node, _, _): slots[node].process?.turnUs = 0
+        case .clientsCut(let node, _):
+            let isStillCut = plan.faults.indices.contains { other in
+                guard activeFaults[other], case .clientsCut(node, _) = plan.faults[other].fault else { return false }
+                return true
+            }
+            if !isStillCut { endClientsCut(node) }
         case .partition, .slowLink, .lossyLink, .linkBreak: updateNetwork()
         case .storeCut, .storeSlow, .answersLost, .swapsLate: updateStore()
         case .storeAway(let ms, let stops):
@@ -135,7 +141,6 @@ extension SimWorld {
         rolling = []
         rollingSlot = nil
         for slot in slots.indices {
-            slots[slot].clientsCutUntilUs = 0
             if slots[slot].isWanted, slots[slot].process == nil { bootLater(slot, inMs: random.from(1...300)) }
         }
         players.faultsEnded(nowMs: nowMs, into: &orders)

@@ -177,7 +177,6 @@ public final class SimWorld {
         case .probe(let from, let serial, let node): probe(node, from: from, serial)
         case .toServer(let link, let word): arrive(word, from: link)
         case .toClient(let link, let word): arrive(word, at: link)
-        case .held(let link): letGo(link)
         case .players(let atMs):
             guard playersDueMs == atMs else { return }
             begin(.players)
@@ -340,12 +339,13 @@ public final class SimWorld {
 
     /// Notices when a primary has started.
     private func lookForStarts() {
-        guard !starting.isEmpty, let slot = step.slot, let host = slots[slot].process?.host else { return }
+        guard !starting.isEmpty, let slot = step.slot, let process = slots[slot].process, let node = process.node
+        else { return }
         starting.removeAll { waiting in
-            guard waiting.primary == host.node, let view = host.look(at: waiting.shard), view.isStarted,
+            guard waiting.primary == node, let view = process.host?.look(at: waiting.shard), view.isStarted,
                 view.epoch == waiting.epoch
             else { return false }
-            trace.line(nowUs, "s\(waiting.shard.number) starts epoch \(waiting.epoch) at \(host.node.name)")
+            trace.line(nowUs, "s\(waiting.shard.number) starts epoch \(waiting.epoch) at \(node.name)")
             if waiting.isOther { players.epochStarted(waiting.shard, nowMs: nowMs) }
             return true
         }

@@ -15,15 +15,16 @@ enum SimCommand {
             .value("jobs", "N", "simulations at a time (1)"),
             .value("keep-going", "N", "ends after so many failing seeds (1)"),
             .flag("gentle", "messages between nodes are lost only together with a reset of their link"),
+            .value("mutant", "NAME", "a deliberate bug, or \"all\": seeds until it is found (--seeds, or 1-2000)"),
+            .flag("healthy", "with --mutant: the same schedules without the bug"),
             .value("shrink", "N", "runs at most to make a failing schedule small (150)"),
         ], run: run)
 
     private static func run(_ arguments: Arguments) async throws -> Int32 {
         var options = SimOptions()
         options.isHarsh = !arguments.flag("gentle")
-        let simulation = Simulation(
-            options: options, players: { seed, plan in SimCrowd(seed: seed, plan: plan) },
-            checkers: { plan, _ in [ClusterChecker(plan: plan)] })
+        if let name = arguments.string("mutant") { return try hunt(name, arguments) }
+        let simulation = Simulation.checked(options: options)
         if let seed = try arguments.int("seed", in: 0...Int.max) {
             return one(UInt64(seed), simulation, arguments)
         }
@@ -34,6 +35,40 @@ enum SimCommand {
             replaysTwice: arguments.flag("replay-twice"),
             shrinkRuns: try arguments.int("shrink", in: 0...100_000) ?? 150)
         return await campaign.run() ? 0 : 1
+    }
+
+    private static func hunt(_ name: String, _ arguments: Arguments) throws -> Int32 {
+        let mutants = name == "all" ? Mutant.all : [Mutant.named(name)].compactMap { $0 }
+        guard !mutants.isEmpty else {
+            throw UsageError("--mutant: one of \(Mutant.all.map(\.name).joined(separator: ", ")), or all")
+        }
+        if let seed = try arguments.int("seed", in: 0...Int.max), let mutant = mutants.first {
+            let write: ((String) -> Void)? =
+                arguments.flag("trace") ? { StandardStream.output.write($0 + "\n") } : nil
+            let outcome = mutant.run(seed: UInt64(seed), isMutated: !arguments.flag("healthy"), write: write)
+            StandardStream.output.write(SimReport.text(outcome) + "\n")
+            return outcome.isClean ? 1 : 0
+        }
+        let seeds = try seeds(arguments) ?? 1...2_000
+        var lives = 0
+        for mutant in mutants {
+            if arguments.flag("healthy") {
+                for seed in seeds {
+                    guard let found = mutant.run(seed: seed, isMutated: false).violation else { continue }
+                    StandardStream.output.write("\(mutant.name) without the bug, seed \(seed): \(found)\n")
+                    lives += 1
+                }
+            } else if let found = mutant.hunt(seeds) {
+                let others = Set(found.others.map(\.invariant)).sorted()
+                StandardStream.output.write(
+                    "\(mutant.name): seed \(found.seed): \(found.violation)"
+                        + (others.isEmpty ? "" : " (before it: \(others))") + "\n")
+            } else {
+                StandardStream.output.write("\(mutant.name) lives after \(seeds.count) seeds\n")
+                lives += 1
+            }
+        }
+        return lives == 0 ? 0 : 1
     }
 
     private static func seeds(_ arguments: Arguments) throws -> ClosedRange<UInt64>? {

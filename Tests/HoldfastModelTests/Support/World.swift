@@ -403,6 +403,15 @@ final class World {
         for gateway in 0..<Self.gateways { put(.begun, from: .shard(shard), to: .gateway(gateway)) }
     }
 
+    /// The shards from or to which something is on its way.
+    func busyShards() -> [ShardID] {
+        var busy: Set<ShardID> = []
+        for (way, _, _) in pending[head...] {
+            for place in [way.from, way.to] { if case .shard(let shard) = place { busy.insert(shard) } }
+        }
+        return busy.filter { shards[$0] != nil }.sorted()
+    }
+
     func lose(room: String, withItsWords: Bool = false) {
         lose(limits.layout.home(of: RoomKey(project: "acme", id: room).shard), withItsWords: withItsWords)
     }
