@@ -101,6 +101,8 @@ extension ShardHost {
             places[shard.number].channel.received = last
             places[shard.number].channel.reported = last
         }
+        // Entries that are not made here leave nothing at once.
+        places[shard.number].replica?.state?.direct = nil
         carryOut(shard)
         arm(shard)
     }

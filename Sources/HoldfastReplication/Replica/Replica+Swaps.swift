@@ -83,6 +83,7 @@ extension Replica {
         }
         var next = base.record
         next.epoch += 1
+        next.handover = nil
         if handover != nil, let record {
             next = record.record
             next.epoch = base.record.epoch + 1

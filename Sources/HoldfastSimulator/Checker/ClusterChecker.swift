@@ -127,8 +127,9 @@ public final class ClusterChecker: Checker {
     ) -> Violation? {
         guard let node = slots[slot].node else { return nil }
         let i = shard.number
-        if old?.last != new.last || old?.generation != new.generation {
+        if old?.last != new.last || old?.hash != new.hash || old?.generation != new.generation {
             if let found = keepTime(shard, slot, node, old, new, world) { return found }
+            if let found = checkPrefix(shard, slot, node, new, world) { return found }
             let limit = UInt64(ReplicationSettings().tailLimit) + 1_000
             if new.last - min(new.last, new.committed) > limit, new.role == .primary {
                 return Violation(15, "\(shard.short): \(node.short) is \(new.short)")
@@ -216,6 +217,28 @@ public final class ClusterChecker: Checker {
         }
         noteRest(world)
         return checkChannels(world) ?? checkDeadlines(world) ?? checkStates(world) ?? checkProgress(world, isEnd: false)
+    }
+
+    /// A log that has grown, against those of the other listed replicas.
+    private func checkPrefix(
+        _ shard: ShardID, _ slot: Int, _ node: NodeID, _ new: ReplicaGlance, _ world: SimWorld
+    ) -> Violation? {
+        let i = shard.number
+        guard let record = truths[i].record?.record, record.generation == new.generation, record.lists(node) else {
+            return nil
+        }
+        for (other, its) in listed(shard) where other != slot {
+            guard let glance = slots[other].glances[i], glance.generation == new.generation else { continue }
+            let index = min(new.last, glance.last)
+            guard let mine = index == new.last ? new.hash : hash(slot, shard, index, world),
+                let hers = index == glance.last ? glance.hash : hash(other, shard, index, world), mine != hers
+            else { continue }
+            return Violation(
+                3,
+                "\(shard.short): logs differ at \(index): \(node.short) (\(new.short)) has \(mine), \(its.short) "
+                    + "(\(glance.short)) has \(hers)")
+        }
+        return nil
     }
 
     /// Among the listed replicas one log is a prefix of the other (invariant 3).
