@@ -88,6 +88,24 @@ import Testing
         #expect(carol.refusal(.create()) == 0)
     }
 
+    @Test func aWordThatComesAfterTheEndIsPassedOver() {
+        let world = World()
+        let alice = world.seated("alice")[0]
+        let carol = world.client("carol").connect()
+        carol.forget()
+        world.hold(from: place(room: alice.roomID), to: .gateway(carol.gateway))
+        let room = alice.roomID
+        let join = carol.send(.join(room))
+        alice.send(.message("x"))
+        world.lose(room: room)
+        world.settle()
+        #expect(carol.lines() == ["#\(join) error 20"])
+        world.release()
+        #expect(carol.lines() == [])
+        #expect(carol.refusal(.create()) == 0)
+        #expect(carol.faults == [])
+    }
+
     @Test func aLeaveOnItsWayIsDone() {
         let world = World()
         let all = world.seated("alice", "bob")
@@ -222,6 +240,40 @@ import Testing
         world.settle()
         #expect(alice.lines() == [])
         #expect(world.room(alice.roomID)?.spectators.isEmpty == true)
+    }
+
+    /// Which other shards may still name.
+    @Test func claimsAndConnectionsOfTheNewOneAreOthers() throws {
+        let world = World()
+        let alice = world.client("alice").connect()
+        alice.send(.create())
+        let old = try #require(world.room(alice.roomID)?.players.first)
+        world.lose(alice.key.shard)
+        world.settle()
+        alice.connect()
+        alice.send(.create())
+        let new = try #require(world.room(alice.roomID)?.players.first)
+        #expect(new.claim > old.claim && new.connection > old.connection)
+    }
+
+    /// A pool, which knew of the new generation, placed a caller in a room that did not.
+    @Test func aSeatOfTheNewOneThatEndsWithTheOldOnesIsTold() {
+        let world = World()
+        let all = world.seated("alice", in: 3)
+        let bob = world.client("bob").connect()
+        world.hold(from: place(bob), to: place(room: all[0].roomID))
+        world.lose(bob.key.shard)
+        world.settle()
+        bob.connect()
+        bob.forget()
+        let match = bob.send(.match(3))
+        #expect(bob.lines() == ["#\(match) roomJoined at 2: alice* bob"])
+        world.release()
+        #expect(bob.lines() == ["serviceError 1"])
+        #expect(all[0].lines() == ["@2 playerEntered bob, owner alice", "@3 playerLeft bob, owner alice"])
+        #expect(bob.refusal(.create()) == 0)
+        #expect(world.pools().allSatisfy { $0.unheard.isEmpty })
+        #expect(bob.faults == [])
     }
 
     /// The room is made for a claim that nobody knows any more.

@@ -247,7 +247,8 @@ extension PlayerMachine {
         case .claiming(let room, claim, let abandoned):
             loseClaim(claim, room, abandoned: abandoned, Self.claimIsLost, &context)
             return
-        case .matching(_, claim, let abandoned):
+        case .matching(let pool, claim, let abandoned):
+            context.send(.pool(pool, .heard(player: key.id, claim)))
             loseClaim(claim, "", abandoned: abandoned, Self.claimIsLost, &context)
             return
         case .free, .claiming, .matching, .seated, .leaving: return

@@ -16,8 +16,9 @@ extension RoomMachine {
         let layout = context.limits.layout
         let everyone = spectators.values.sorted { $0.player < $1.player } + players
         for member in everyone where layout.home(of: playerKey(member.player).shard) == home {
-            // A claim may be of the new generation, and have come by a pool before the word of the loss did.
-            remove(member, ended: nil, &context)
+            // A claim may be of the new generation, and have come by a pool before the word of the loss did: then the
+            // player's shard knows it, and tells the link.
+            remove(member, ended: nil, isTold: false, &context)
             if !member.isSpectator { tellLeft(member.player, &context) }
         }
         if let pool, layout.home(of: ShardID(of: pool)) == home { advert = nil }
@@ -25,7 +26,4 @@ extension RoomMachine {
         advertise(&context)
         return isClosed ? .closed : .deadline(nextDeadlineMs)
     }
-
-    /// Whether this is a claim with which the room was made.
-    func wasMade(for seating: Seating) -> Bool { founders[seating.player.id] == seating.claim }
 }

@@ -25,7 +25,6 @@ extension RoomMachine: StateCodable {
         writer.put(sorted: memories) { $0.put($1) }
         writer.put(ownerID)
         writer.put(bans)
-        writer.put(sorted: founders) { $0.put($1) }
         writer.put(isClosed)
         writer.put(seq)
         // Who listens follows from the members.
@@ -54,7 +53,6 @@ extension RoomMachine: StateCodable {
         memories = try reader.sorted { (reader) throws(StateError) in try reader.value() }
         ownerID = try reader.text()
         bans = try reader.values()
-        founders = try reader.sorted { (reader) throws(StateError) in try reader.number() }
         isClosed = try reader.bool()
         seq = try reader.counter()
         frameSync = try reader.optional()

@@ -15,8 +15,6 @@ struct RoomMachine: Sendable {
     var ownerID = ""
     /// Oldest first.
     var bans: [String] = []
-    /// The claims with which it was made: the order to make it may come twice.
-    var founders: [String: Claim] = [:]
     /// Nobody is in it any more; the shard forgets it.
     var isClosed = false
 
@@ -104,7 +102,6 @@ struct RoomMachine: Sendable {
         seq = 1
         for seating in seatings {
             if ownerID.isEmpty { ownerID = seating.player.id }
-            founders[seating.player.id] = seating.claim
             players.append(member(seating, context.limits.value))
         }
         let told = RoomJoined(room: info, roomSeq: seq)
@@ -252,7 +249,10 @@ struct RoomMachine: Sendable {
     }
 
     /// Takes a member out, and tells the player's shard with what its seat remembered.
-    mutating func remove(_ member: RoomMember, ended: OutReport.Ended?, _ context: inout EntryContext) {
+    /// - Parameter isTold: false leaves it to the player's shard to tell the link.
+    mutating func remove(
+        _ member: RoomMember, ended: OutReport.Ended?, isTold: Bool = true, _ context: inout EntryContext
+    ) {
         if member.isSpectator {
             spectators[member.player] = nil
         } else {
@@ -274,7 +274,7 @@ struct RoomMachine: Sendable {
                         memory: memories.removeValue(forKey: member.player) ?? RequestMemory(),
                         lastInput: member.lastInput,
                         ended: ended))))
-        context.deliver(member.link, .unseated(member.claim))
+        if isTold { context.deliver(member.link, .unseated(member.claim)) }
     }
 
     mutating func closeIfEmpty(_ context: inout EntryContext) {

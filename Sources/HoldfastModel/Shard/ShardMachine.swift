@@ -94,11 +94,11 @@ public struct ShardMachine: Sendable {
     }
 
     private mutating func apply(_ command: RoomCommand, to key: RoomKey, _ context: inout EntryContext) {
-        if case .create(_, let seatings) = command, let room = rooms[key] {
+        if case .create(_, let seatings) = command, rooms[key] != nil {
+            // An order may come twice, when a directory was lost. Whose seat came of the first has heard of it before
+            // this refusal, and passes over it.
             let error = ErrorReply(.serverError, "the new room's id is taken", retryAfterMs: 100)
-            for seating in seatings where !room.wasMade(for: seating) {
-                RoomMachine.refuse(seating, key.id, error, &context)
-            }
+            for seating in seatings { RoomMachine.refuse(seating, key.id, error, &context) }
             return
         }
         if rooms[key] == nil {

@@ -91,12 +91,12 @@ extension ShardHost {
             places[shard.number].facts.isAlone && places[shard.number].facts.mayTell && view.mayTell(atMs: nowMs)
             && places[shard.number].facts.generation == places[shard.number].channel.generation
             && places[shard.number].session(of: gateway) == places[shard.number].channel.session
-        let direct = isDirect ? gateway : nil
-        places[shard.number].replica?.state?.direct = direct
+        let own = gateway
         places[shard.number].replica?.append(
-            body, random: random, isPatient: isPatient, nowMs: nowMs, into: &replicaEffects)
+            body, random: random, isPatient: isPatient, direct: isDirect ? own : nil, nowMs: nowMs,
+            into: &replicaEffects)
         entries += 1
-        if isDirect, let (items, last) = places[shard.number].replica?.state?.takeDirect() {
+        if isDirect, let (items, last) = places[shard.number].replica?.state?.takeDirect(own) {
             for item in items { out.append(.item(item)) }
             places[shard.number].channel.received = last
             places[shard.number].channel.reported = last

@@ -19,13 +19,16 @@ extension Replica {
     // MARK: At the primary
 
     /// Logs something.
+    /// - Parameter direct: a gateway in this process whose items are taken as soon as they are made, if there is no other
+    ///   replica; they are to be fetched by `takeDirect` of the state at once.
     /// - Precondition: `isOpen`.
     mutating func append(
-        _ body: EntryBody<Machine.Command>, random: (UInt64, UInt64), isPatient: Bool, nowMs: Int64,
-        into effects: inout [ReplicaEffect]
+        _ body: EntryBody<Machine.Command>, random: (UInt64, UInt64), isPatient: Bool, direct: GatewayID? = nil,
+        nowMs: Int64, into effects: inout [ReplicaEffect]
     ) {
         precondition(isOpen)
         wake(nowMs: nowMs)
+        if isAlone { state?.direct = direct }
         log(body, random: random, isPatient: isPatient, into: &effects)
     }
 
@@ -43,6 +46,7 @@ extension Replica {
             index: log.last + 1, timeMs: shardTimeMs, random: random, receipts: receipts, body: body)
         let released = state?.releaseCount()
         state?.apply(entry)
+        state?.direct = nil
         if isAlone {
             log.appendAlone(epoch: epoch)
             isPrivate = true

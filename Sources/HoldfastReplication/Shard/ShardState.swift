@@ -218,8 +218,8 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
     }
 
     /// What was made for the gateway in this process since the last time, and the number of the newest that it has had.
-    mutating func takeDirect() -> (items: [Machine.Item], last: UInt64)? {
-        guard !directItems.isEmpty, let direct, let last = gateways[direct]?.outbox.last else { return nil }
+    mutating func takeDirect(_ gateway: GatewayID) -> (items: [Machine.Item], last: UInt64)? {
+        guard !directItems.isEmpty, let last = gateways[gateway]?.outbox.last else { return nil }
         let items = directItems
         directItems = []
         return (items, last)

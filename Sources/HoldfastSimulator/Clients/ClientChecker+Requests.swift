@@ -86,6 +86,7 @@ extension ClientChecker {
 
     private mutating func connected(_ connected: Connected, on view: inout CheckedLink) {
         view.isConnected = true
+        view.connectedMs = nowMs
         if connected.playerId != players[view.player] {
             violate(5, "\(name(view)) is told to be \(connected.playerId)")
         }

@@ -207,13 +207,13 @@ public struct ClientChecker: Sendable {
         if last.mayReconnect != mayReconnect { violate(5, "\(name(view)): mayReconnect is wrong for \(last.code)") }
     }
 
-    /// Whether another connect of the player may have begun a run after the one that began then. One that was never
-    /// answered may be done at any time.
+    /// Whether another connect of the player may have begun a run after the one that began then. One that was not
+    /// answered by then may be done at any time.
     func mayHaveBegunRun(_ player: Int, since atMs: Int64, besides link: SimLink) -> Bool {
         tokenConnects[player].contains { connect in
             guard connect.link != link else { return false }
             return connect.atMs >= atMs
-                || connect.atMs >= nowMs - 20_000 && links[connect.link.index]?.isConnected == false
+                || connect.atMs >= nowMs - 20_000 && links[connect.link.index]?.connectedMs ?? .max >= atMs
         }
     }
 

@@ -5,7 +5,7 @@ extension SimWorld {
     // MARK: Processes
 
     func boot(_ slot: Int) {
-        guard slots[slot].process == nil else { return }
+        guard slots[slot].process == nil, !slots[slot].isLost else { return }
         slots[slot].serial += 1
         slots[slot].isWanted = true
         counters.boots += 1
@@ -75,6 +75,10 @@ extension SimWorld {
             guard slots[node].process != nil else { return }
             kill(node)
             if let downMs { bootLater(node, inMs: downMs) }
+        case .loss(let node):
+            kill(node)
+            slots[node].isWanted = false
+            slots[node].isLost = true
         case .pause(let node, _): slots[node].process?.isPaused = true
         case .slow(let node, _, let turnMs): slots[node].process?.turnUs = Int64(turnMs) * 1_000
         case .partition, .slowLink, .lossyLink: updateNetwork()

@@ -10,6 +10,7 @@ enum SimCommand {
             .value("seeds", "FROM-TO", "a campaign: each of these seeds once"),
             .value("seed", "N", "one seed"),
             .flag("trace", "with --seed: what happens, line by line"),
+            .flag("shrunk", "with --seed: makes its schedule small first, if it fails, and shows that one's run"),
             .flag("plan", "with --seed: its schedule, without running it"),
             .flag("replay-twice", "runs each seed twice: both must make the same trace"),
             .value("jobs", "N", "simulations at a time (1)"),
@@ -28,7 +29,7 @@ enum SimCommand {
         let simulation =
             arguments.flag("clients-only") ? .watched(options: options) : Simulation.checked(options: options)
         if let seed = try arguments.int("seed", in: 0...Int.max) {
-            return one(UInt64(seed), simulation, arguments)
+            return try one(UInt64(seed), simulation, arguments)
         }
         guard let seeds = try seeds(arguments) else { throw UsageError("--seeds FROM-TO or --seed N is needed") }
         let campaign = SimCampaign(
@@ -80,16 +81,22 @@ enum SimCommand {
         return ends[0]...ends[1]
     }
 
-    private static func one(_ seed: UInt64, _ simulation: Simulation, _ arguments: Arguments) -> Int32 {
+    private static func one(_ seed: UInt64, _ simulation: Simulation, _ arguments: Arguments) throws -> Int32 {
         if arguments.flag("plan") {
             StandardStream.output.write("\(FaultPlan(seed: seed, options: simulation.options))\n")
             return 0
         }
         let write: ((String) -> Void)? = arguments.flag("trace") ? { StandardStream.output.write($0 + "\n") } : nil
-        let outcome = simulation.run(seed: seed, write: write)
+        var plan: FaultPlan?
+        if arguments.flag("shrunk") {
+            let runs = try arguments.int("shrink", in: 0...100_000) ?? 150
+            let shrinker = Shrinker(maxRuns: runs) { simulation.run(seed: seed, plan: $0) }
+            plan = shrinker.shrink(simulation.run(seed: seed)).outcome.plan
+        }
+        let outcome = simulation.run(seed: seed, plan: plan, write: write)
         StandardStream.output.write(SimReport.text(outcome) + "\n")
         if arguments.flag("replay-twice") {
-            let again = simulation.run(seed: seed)
+            let again = simulation.run(seed: seed, plan: plan)
             guard again.hash == outcome.hash else {
                 StandardStream.output.write("seed \(seed): two runs differ\n")
                 return 1
