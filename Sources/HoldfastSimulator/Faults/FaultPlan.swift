@@ -1,4 +1,5 @@
 public import HoldfastProtocol
+public import HoldfastReplication
 
 /// What a cluster is like in one simulation.
 public struct SimSetup: Hashable, Sendable {
@@ -17,6 +18,8 @@ public struct SimSetup: Hashable, Sendable {
     /// Bytes of a client's queue before it ends with 37.
     public var sendQueueBytes = 64 * 1024
     public var clients = 6
+    /// Timings and limits of shards; how many replicas are wanted is above.
+    public var replication = ReplicationSettings()
 
     public init() {}
 

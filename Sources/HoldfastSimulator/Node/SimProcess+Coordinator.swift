@@ -38,7 +38,7 @@ extension SimProcess {
         guard node == nil else { return }
         node = info.id
         phase = .serving
-        var settings = ReplicationSettings()
+        var settings = world.setup.replication
         settings.replicas = world.setup.replicas
         settings.mutations = world.options.mutations
         host = SimHost(
