@@ -64,7 +64,7 @@ import Testing
     ) -> PlayerPeek {
         PlayerPeek(
             key: PlayerKey(project: "p", id: "a"), place: place, isAbandoned: false, hasRun: true, link: link,
-            connection: connection, isOffline: false, isAttaching: attaching, openCalls: 0)
+            connection: connection, isOffline: false, isAttaching: attaching, openCalls: 0, remembered: 0)
     }
 
     @Test func rooms() {

@@ -31,6 +31,8 @@ public struct PlayerPeek: Hashable, Sendable {
     public let isAttaching: Bool
     /// Seat calls that are not answered yet.
     public let openCalls: Int
+    /// Outcomes of requests that are kept.
+    public let remembered: Int
 }
 
 /// A place in a room.
@@ -141,6 +143,7 @@ extension PlayerPeek {
         isOffline = player.run?.offlineTold ?? false
         isAttaching = player.pendingAttach != nil
         openCalls = (player.open == nil ? 0 : 1) + player.waiting.count
+        remembered = player.memory.ids.count
     }
 }
 

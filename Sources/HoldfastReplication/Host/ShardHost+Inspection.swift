@@ -152,6 +152,16 @@ extension ShardHost {
         }
     }
 
+    /// The entry to which an item belongs that a gateway has not taken; nil: there is none with this number.
+    public mutating func entry(of number: UInt64, from shard: ShardID, for gateway: GatewayID) -> UInt64? {
+        places[shard.number].replica?.state?.gateways[gateway]?.outbox[number]?.index
+    }
+
+    /// The entry to which a command belongs that another shard has not taken.
+    public mutating func entry(of number: UInt64, from shard: ShardID, for other: ShardID) -> UInt64? {
+        places[shard.number].replica?.state?.peers[other]?.outbox[number]?.index
+    }
+
     /// This gateway's end of its channel with a shard, and the shard's generation as the gateway knows it.
     public func gatewayEnd(with shard: ShardID) -> (generation: UInt64, channel: ChannelView<ShardID>) {
         let end = places[shard.number].channel

@@ -92,4 +92,33 @@ extension ClusterChecker {
         if let why = fault(sent: (gateway.first, gateway.last), accepted: shard.accepted) { return "commands: \(why)" }
         return fault(sent: (shard.first, shard.last), accepted: gateway.accepted).map { "items: \($0)" }
     }
+
+    /// Nothing was sent but what belongs to an entry that was told (invariants 1 and 2).
+    func checkSent(_ effects: [SimHost.Effect], by slot: Int, _ world: SimWorld) -> Violation? {
+        for effect in effects {
+            guard case .send(_, let message, _) = effect else { continue }
+            let shard: ShardID
+            let generation: UInt64
+            let number: UInt64
+            let index: UInt64?
+            switch message {
+            case .items(let from, let its, let gateway, _, let first, let items):
+                (shard, generation, number) = (from, its, first + UInt64(items.count) - 1)
+                index = world.slots[slot].process?.host?.entry(of: number, from: from, for: gateway)
+            case .commands(let receiver, _, .shard(let from, let its), let first, let commands):
+                (shard, generation, number) = (from, its, first + UInt64(commands.count) - 1)
+                index = world.slots[slot].process?.host?.entry(of: number, from: from, for: receiver)
+            case .replica, .commands, .commandsTaken, .commandsRefused, .itemsTaken: continue
+            }
+            // Nil: it has been taken in this very step, or another life of the shard has begun.
+            guard let index, let told = slots[slot].glances[shard.number]?.told, told.generation == generation,
+                index > told.index
+            else { continue }
+            return Violation(
+                1,
+                "\(shard.short): \(slots[slot].node?.short ?? "") sent number \(number), which belongs to entry "
+                    + "\(index), and entries to \(told.index) are told")
+        }
+        return nil
+    }
 }

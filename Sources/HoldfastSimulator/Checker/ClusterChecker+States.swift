@@ -49,7 +49,20 @@ extension ClusterChecker {
         for (shard, room) in all.rooms {
             if let why = Self.fault(room) { return Violation(why.0, "\(shard.short), room \(room.key.id): \(why.1)") }
         }
-        return checkSeats(all) ?? checkPresence(all, world)
+        return checkSeats(all) ?? checkPresence(all, world) ?? checkBounds(all)
+    }
+
+    /// What is kept of players stays below its limits (invariant 15).
+    private func checkBounds(_ all: States) -> Violation? {
+        let limits = plan.setup.limits
+        for player in all.players.values {
+            guard player.remembered > limits.rememberedRequests || player.openCalls > limits.openRequests else {
+                continue
+            }
+            return Violation(
+                15, "\(player.key.id): \(player.remembered) answers are kept, and \(player.openCalls) calls are open")
+        }
+        return nil
     }
 
     static func fault(_ room: RoomPeek) -> (Int, String)? {

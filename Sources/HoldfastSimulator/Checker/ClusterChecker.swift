@@ -1,5 +1,5 @@
 import HoldfastModel
-import HoldfastProtocol
+public import HoldfastProtocol
 import HoldfastReplication
 
 /// Looks into the nodes of a simulation for what must hold of their logs, records, channels and states
@@ -26,6 +26,13 @@ public final class ClusterChecker: Checker {
     private var wholeDueUs: Int64 = 0
     private var digestDueUs: Int64 = 0
     private var glances: [ReplicaGlance?] = []
+    /// For how long shards were closed, in milliseconds, and whether their holder had died while another replica lived.
+    public var pauses: [(shard: ShardID, ms: Int64, isKill: Bool)] {
+        homes.flatMap { shard in
+            services[shard.number].pauses.compactMap { pause in pause.ms.map { (shard, $0, pause.isKill) } }
+        }
+    }
+
     /// Steps and looks, for those who want to know what this costs.
     public private(set) var looks = (steps: 0, changes: 0, wholes: 0)
 
@@ -66,7 +73,7 @@ public final class ClusterChecker: Checker {
         if step.fault != nil {
             for slot in slots.indices { if let found = look(at: slot, world) { return found } }
             serveAll(world)
-        } else if let slot = step.slot, let found = look(at: slot, world) {
+        } else if let slot = step.slot, let found = look(at: slot, world) ?? checkSent(step.effects, by: slot, world) {
             return found
         }
         for event in step.storeEvents {
