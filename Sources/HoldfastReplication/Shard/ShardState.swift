@@ -276,7 +276,7 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
             if due > 0 {
                 found.append(
                     Backlog(target: target, life: life, first: outbox.first, last: outbox.first + UInt64(due) - 1))
-             }
+            }
         }
         for (gateway, channel) in gateways.sorted(by: { $0.key < $1.key }) {
             look(.gateway(gateway), channel.session, channel.outbox)
