@@ -16,13 +16,13 @@ extension ConnectionMachine {
                 // The player's shard tells how the seat ended.
                 if isSeats { isSeatInDoubt = true }
                 return []
-            case .session: return isSeats || awaits ? end(.serverError, "the room counted this node as lost") : []
+            case .session: return isSeats || awaits ? end(.draining, "the room counted this node as lost") : []
             case .cutOff: return isSeats || awaits ? end(.draining, "this node is cut off from the room") : []
             }
         }
         switch why {
         case .generation: return end(.serverError, "what the cluster knew of this player was lost")
-        case .session: return end(.serverError, "the cluster counted this node as lost")
+        case .session: return end(.draining, "the cluster counted this node as lost")
         case .cutOff: return end(.draining, "this node is cut off from the player's shard")
         }
     }

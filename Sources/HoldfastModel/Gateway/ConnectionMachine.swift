@@ -320,6 +320,10 @@ public struct ConnectionMachine: Sendable {
             end(.success, "", webSocketCode: 1000, &out)
         case .replaced:
             end(.replaced, "another connection of the same player took over", webSocketCode: 1008, &out)
+        case .confirmAttach(let id):
+            if case .attaching(let attaching) = phase, attaching.id == id {
+                out.append(.route(.player(attaching.player, .attachConfirmed(link))))
+            }
         case .takenOver:
             phase = .closed
             out.append(.close(webSocketCode: 1000))
@@ -470,7 +474,7 @@ public struct ConnectionMachine: Sendable {
             early = []
             for decoded in waiting { refuseForNow(decoded, &out) }
         case .attaching(let attaching):
-            if attaching.deadlineMs <= nowMs { out += end(.serverError, "the player's shard did not answer in time") }
+            if attaching.deadlineMs <= nowMs { out += end(.draining, "the player's shard did not answer in time") }
         case .closed: break
         }
         return out

@@ -127,11 +127,11 @@ struct RequestWindow: Sendable {
         return request.awaited
     }
 
-    /// The requests whose answer is overdue; they stay open.
+    /// The requests whose answer is overdue, as often as it is owed; they stay open.
     mutating func overdue(nowMs: Int64) -> [UInt32] {
         let late = open.filter { $0.value.awaited > 0 && $0.value.deadlineMs.map { $0 <= nowMs } ?? false }
         for id in late.keys { open[id]?.awaited = 0 }
-        return late.keys.sorted()
+        return late.sorted { $0.key < $1.key }.flatMap { Array(repeating: $0.key, count: $0.value.awaited) }
     }
 
     /// The seat gave its memory back to the player.

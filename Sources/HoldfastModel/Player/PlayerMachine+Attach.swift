@@ -2,7 +2,28 @@ import HoldfastProtocol
 
 /// Connect, resume and drop.
 extension PlayerMachine {
+    /// A connect that was sent to this shard and given up may still arrive, whenever the network lets it. That must not
+    /// end the run that the client has begun since: a link that stands is replaced only by one that is still wanted.
     mutating func attach(_ request: AttachRequest, _ context: inout EntryContext) {
+        if case .token = request.credential {
+            if let older = replacing { context.deliver(older.link, .replaced) }
+            replacing = nil
+            if let standing = run?.link, standing != request.link {
+                replacing = request
+                context.deliver(request.link, .confirmAttach(id: request.id))
+                return
+            }
+        }
+        perform(request, &context)
+    }
+
+    mutating func attachConfirmed(_ link: Link, _ context: inout EntryContext) {
+        guard let request = replacing, request.link == link else { return }
+        replacing = nil
+        perform(request, &context)
+    }
+
+    private mutating func perform(_ request: AttachRequest, _ context: inout EntryContext) {
         let connection = context.index
         var position: StreamPosition?
         switch request.credential {
@@ -102,7 +123,8 @@ extension PlayerMachine {
     }
 
     mutating func detach(_ link: Link, _ context: inout EntryContext) {
-        guard let run, run.link == link else { return }
+        if replacing?.link == link { replacing = nil }
+        guard let run, run.link == link || context.limits.mutations.contains(.lateClose) else { return }
         self.run?.link = nil
         self.run?.droppedAtMs = context.nowMs
         self.run?.offlineTold = false

@@ -18,6 +18,8 @@ struct PlayerMachine: Sendable {
     var isEndTold = false
     /// An attach that waits until the claim is decided.
     var pendingAttach: AttachTemplate?
+    /// A connect that would replace the link that stands: its gateway is asked first whether it is still wanted.
+    var replacing: AttachRequest?
     /// The newest attach that a room was asked to complete: should the room be lost, it is completed here.
     var attaching: RoomAttach?
     /// What led to the claim that is not decided yet, to ask again when a shard that had it was lost.
@@ -90,7 +92,7 @@ struct PlayerMachine: Sendable {
     init(key: PlayerKey) { self.key = key }
 
     /// Whether nothing is lost when it is forgotten.
-    var isIdle: Bool { run == nil && place == .free && pendingAttach == nil }
+    var isIdle: Bool { run == nil && place == .free && pendingAttach == nil && replacing == nil }
 
     var nextDeadlineMs: Int64? {
         guard let run, let dropped = run.droppedAtMs else { return nil }
@@ -106,6 +108,7 @@ struct PlayerMachine: Sendable {
         graceMs = min(Int64(context.limits.value.offlineAfterMs), windowMs)
         switch command {
         case .attach(let request): attach(request, &context)
+        case .attachConfirmed(let link): attachConfirmed(link, &context)
         case .detach(let link): detach(link, &context)
         case .disconnect(let link, let id): disconnect(link, id, &context)
         case .call(let link, let id, let call): take(link, id, call, &context)
@@ -164,7 +167,7 @@ struct PlayerMachine: Sendable {
     }
 
     mutating func leave(_ room: String, _ claim: Claim, _ cause: LeaveCause, _ context: inout EntryContext) {
-        place = .leaving(room: room, claim)
+        place = context.limits.mutations.contains(.freedEarly) ? .free : .leaving(room: room, claim)
         context.send(.room(RoomKey(project: key.project, id: room), .leave(player: key.id, claim, cause)))
     }
 }

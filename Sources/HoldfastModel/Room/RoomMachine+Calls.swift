@@ -19,10 +19,11 @@ extension RoomMachine {
             return
         }
         guard member.link == link else {
-            // A link that was taken over says nothing any more. With none, the caller was not told of this room yet.
+            // A link that was taken over says nothing any more. With none, the caller was not told of this room yet, or
+            // counts as dropped and does not know it: nothing is decided.
             if member.link == nil, id != 0 {
-                let body = ServerMessage.Body.failure(.notInRoom, "you are in no room that you were told of")
-                context.deliver(link, .reply(id: id, body, .nowhere))
+                let error = ErrorReply(.serverError, "this link is not in the room yet", retryAfterMs: 500)
+                context.deliver(link, .reply(id: id, .error(error), .nowhere))
             }
             return
         }

@@ -84,6 +84,9 @@ extension Delivery: StateCodable {
             writer.put(id)
         case .replaced: writer.put(kind: 10)
         case .takenOver: writer.put(kind: 11)
+        case .confirmAttach(let id):
+            writer.put(kind: 13)
+            writer.put(id)
         case .seatLost(let claim, let calls, let error):
             writer.put(kind: 12)
             writer.put(claim)
@@ -105,6 +108,7 @@ extension Delivery: StateCodable {
         case 9: self = .disconnected(id: try reader.uint32())
         case 10: self = .replaced
         case 11: self = .takenOver
+        case 13: self = .confirmAttach(id: try reader.uint32())
         case 12:
             let claim = try reader.number()
             let calls = try reader.values(UInt32.self)

@@ -34,6 +34,8 @@ public enum Delivery: Sendable {
     case disconnected(id: UInt32)
     /// Another connection of the player began a new run.
     case replaced
+    /// Whether the link still waits for its `connect`, which would replace another one; answered by `attachConfirmed`.
+    case confirmAttach(id: UInt32)
     /// The run goes on at another link.
     case takenOver
 }
@@ -148,11 +150,16 @@ public final class SharedLimits: Sendable {
     /// Which shards share a log.
     public let layout: ShardLayout
     private let rooms: [String: Int]
+    /// For tests of checkers only.
+    let mutations: ModelMutations
 
     /// - Parameter rooms: by project key, for those whose limit of rooms is another than `roomsPerProject`.
     /// - Parameter layout: which shards share a log.
-    public init(_ value: Limits, rooms: [String: Int] = [:], layout: ShardLayout = .standard) {
+    public init(
+        _ value: Limits, rooms: [String: Int] = [:], layout: ShardLayout = .standard, mutations: ModelMutations = []
+    ) {
         self.value = value
+        self.mutations = mutations
         self.rooms = rooms
         self.layout = layout
     }

@@ -63,6 +63,9 @@ extension PlayerCommand: StateCodable {
             writer.put(kind: 12)
             writer.put(claim)
             writer.put(room)
+        case .attachConfirmed(let link):
+            writer.put(kind: 14)
+            writer.put(link)
         case .verified(let claim, let number, let held):
             writer.put(kind: 13)
             writer.put(claim)
@@ -88,6 +91,7 @@ extension PlayerCommand: StateCodable {
             let link = try reader.value(Link.self)
             let id = try reader.uint32()
             self = .roomCall(link, id: id, try reader.clientBody())
+        case 14: self = .attachConfirmed(try reader.value())
         default: try self.init(claim: kind, from: &reader)
         }
     }

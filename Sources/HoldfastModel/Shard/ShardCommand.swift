@@ -57,6 +57,8 @@ public typealias ConnectionNumber = UInt64
 public enum PlayerCommand: Sendable {
     // From gateways
     indirect case attach(AttachRequest)
+    /// The link of an attach that would replace another one still waits for it.
+    case attachConfirmed(Link)
     /// The link ended without `disconnect`.
     case detach(Link)
     case disconnect(Link, id: UInt32)

@@ -4,9 +4,13 @@ import HoldfastProtocol
 extension ShardMachine {
     /// The players whose links were there are dropped, and members of rooms stop reading.
     mutating func gatewayLost(_ gateway: GatewayID, _ context: inout EntryContext) {
-        for (key, link) in players.compactMapValues({ $0.run?.link }).sorted(by: { PlayerKey.isOrdered($0.key, $1.key) }
-        )
-        where link.gateway == gateway {
+        let keys = limits.mutations.contains(.unsorted) ? Array(players.keys) : players.keys.sorted(by: PlayerKey.isOrdered)
+        for key in keys {
+            if players[key]?.replacing?.link.gateway == gateway {
+                players[key]?.replacing = nil
+                settle(player: key)
+            }
+            guard let link = players[key]?.run?.link, link.gateway == gateway else { continue }
             players[key]?.handle(.detach(link), &context)
             settle(player: key)
         }

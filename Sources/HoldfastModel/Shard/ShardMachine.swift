@@ -70,6 +70,7 @@ public struct ShardMachine: Sendable {
     private static var stallMs: Int64 { 1000 }
 
     mutating func holdPresence(_ context: EntryContext) {
+        if context.limits.mutations.contains(.presenceNotHeld) { return }
         let end = context.nowMs + Int64(context.limits.value.presenceGraceMs)
         presenceHeldUntilMs = max(presenceHeldUntilMs, end)
     }

@@ -20,7 +20,7 @@ public final class GameEngine: NodeEngine {
         let node = NodeInfo(id: NodeID(name: "local", incarnation: 1))
         var replication = ReplicationSettings()
         // Nobody to hear from: what is left of a sweep can wait.
-        replication.sweepMs = 200
+        replication.sweepMs = 1_000
         replication.replicas = 1
         let shared = NodeShared(
             node: node.id, limits: sharedLimits, tokens: TokenGate(verifier: parts.verifier),

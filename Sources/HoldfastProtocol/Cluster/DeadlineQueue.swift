@@ -43,6 +43,10 @@ public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
         if heap.count > 64, heap.count > 4 * current.count { rebuild() }
     }
 
+    /// The earliest deadline, and all keys that have one: for those who only look.
+    public var earliestMs: Int64? { current.values.lazy.map(\.timeMs).min() }
+    public var keys: [Key] { Array(current.keys) }
+
     /// The earliest deadline.
     @inlinable
     public mutating func next() -> (timeMs: Int64, key: Key)? {

@@ -24,7 +24,10 @@ extension ShardHost {
         if case .gateway(let gateway, _) = source, let at = nodes[gateway.incarnation], view.isLost(at) { return }
         if places[shard.number].accepted(of: source) == nil, !meet(source, sender, shard) { return }
         guard var accepted = places[shard.number].accepted(of: source) else { return }
+        // Only with a mutation.
+        if accepted == ShardState<Machine>.unknown { accepted = first - 1 }
         var number = first
+        var isNews = false
         for command in commands {
             if number == accepted + 1 {
                 // A full tail takes no more; the sender keeps the rest and tries again.
@@ -33,12 +36,13 @@ extension ShardHost {
                     command.map { .command(source, number: number, $0) } ?? .emptied(source, number: number), in: shard,
                     isPatient: command?.isPatient ?? false, drawsRandomness: command?.drawsRandomness ?? false)
                 accepted = number
+                isNews = true
                 let index = places[shard.number].facts.last
                 places[shard.number].untold.append(.init(index: index, source: source, number: number))
             }
             number += 1
         }
-        if accepted < first || accepted >= number, view.mayTell(atMs: nowMs), places[shard.number].facts.isSettled,
+        if !isNews, view.mayTell(atMs: nowMs), places[shard.number].facts.isSettled,
             !isUntold(source, in: shard)
         {
             // Nothing new: the sender has missed that it was taken, or a part is missing before this one.
@@ -83,9 +87,22 @@ extension ShardHost {
     ) {
         guard places[shard.number].facts.isOpen else { return }
         let random = drawsRandomness ? (generator.next(), generator.next()) : (0, 0)
+        let isDirect =
+            places[shard.number].facts.isAlone && places[shard.number].facts.mayTell && view.mayTell(atMs: nowMs)
+            && places[shard.number].facts.generation == places[shard.number].channel.generation
+            && places[shard.number].session(of: gateway) == places[shard.number].channel.session
+        let own = gateway
         places[shard.number].replica?.append(
-            body, random: random, isPatient: isPatient, nowMs: nowMs, into: &replicaEffects)
+            body, random: random, isPatient: isPatient, direct: isDirect ? own : nil, nowMs: nowMs,
+            into: &replicaEffects)
         entries += 1
+        if isDirect, let (items, last) = places[shard.number].replica?.state?.takeDirect(own) {
+            for item in items { out.append(.item(item)) }
+            places[shard.number].channel.received = last
+            places[shard.number].channel.reported = last
+        }
+        // Entries that are not made here leave nothing at once.
+        places[shard.number].replica?.state?.direct = nil
         carryOut(shard)
         arm(shard)
     }
@@ -94,13 +111,20 @@ extension ShardHost {
         deadlines.set(places[shard.number].replica?.nextEntryMs(), for: shard)
     }
 
+    /// Whether effects may leave, as far as this node and the record are concerned.
+    private func mayTell(_ place: Int) -> Bool {
+        if settings.mutations.contains(.noFence) { return places[place].facts.isStarted }
+        return view.mayTell(atMs: nowMs) && places[place].facts.mayTell
+    }
+
     /// Lets go of what is committed.
     mutating func pump(_ shard: ShardID) {
         let i = shard.number
-        guard view.mayTell(atMs: nowMs), places[i].facts.mayTell else { return }
-        let committed = places[i].facts.committed
+        guard mayTell(i) else { return }
+        let committed =
+            settings.mutations.contains(.toldEarly) ? places[i].replica?.last ?? 0 : places[i].facts.committed
         if !places[i].isGreeted, places[i].facts.isSettled { greet(shard) }
-        places[i].told = (places[i].facts.generation ?? 0, committed)
+        places[i].noteTold(through: committed)
         while let next = places[i].untold.all.first?.element, next.index <= committed {
             var through = next.number
             places[i].untold.take(through: places[i].untold.first)
@@ -120,7 +144,9 @@ extension ShardHost {
     private mutating func greet(_ shard: ShardID) {
         places[shard.number].isGreeted = true
         for source in places[shard.number].replica?.state?.sources ?? [] {
-            if let accepted = places[shard.number].accepted(of: source) { tellTaken(source, accepted, shard) }
+            if let accepted = places[shard.number].accepted(of: source), accepted < .max {
+                tellTaken(source, accepted, shard)
+            }
         }
     }
 
@@ -141,6 +167,9 @@ extension ShardHost {
                 post(
                     .items(from: shard, generation: generation, to: gateway, session: session, first: start, items),
                     to: receiver)
+                if settings.mutations.contains(.outboxOnSend) {
+                    note(.gateway(gateway, session: session, through: last), at: shard, target, last)
+                }
             }
         case .shard(let peer):
             guard let (start, commands) = places[i].replica?.state?.commands(for: peer, from: first, through: last),
@@ -207,6 +236,7 @@ extension ShardHost {
         guard places[shard.number].facts.generation == generation,
             places[shard.number].session(of: gateway) == session
         else { return }
+        places[shard.number].informed[gateway] = session
         note(.gateway(gateway, session: session, through: through), at: shard, .gateway(gateway), through)
     }
 
@@ -215,10 +245,28 @@ extension ShardHost {
     ) {
         guard places[shard.number].facts.isPrimary else { return }
         if !places[shard.number].facts.isAlone {
-            places[shard.number].taken[target] = max(places[shard.number].taken[target] ?? 0, through)
+            let life =
+                switch receipt {
+                case .gateway(_, let session, _): session
+                case .shard(_, let generation, _): generation
+                }
+            places[shard.number].noteTaken(target, life: life, through: through)
         }
         places[shard.number].replica?.note(receipt, nowMs: nowMs, into: &replicaEffects)
         if !replicaEffects.isEmpty { carryOut(shard) }
+    }
+
+    /// A gateway that was counted as lost and lives must know it, also when neither side has anything to say: its links
+    /// hear nothing of this shard any more.
+    mutating func informLostGateways(of shard: ShardID) {
+        let i = shard.number
+        guard places[i].facts.mayTell, nowMs >= places[i].nextResendMs else { return }
+        for (gateway, session, isLost) in places[i].replica?.state?.knownGateways ?? [] {
+            guard isLost, places[i].informed[gateway] != session, let receiver = nodes[gateway.incarnation],
+                !view.isGone(receiver)
+            else { continue }
+            refuse(.gateway(gateway, session: session - 1), receiver, shard, .session(session))
+        }
     }
 
     // MARK: Sending again
@@ -226,16 +274,16 @@ extension ShardHost {
     /// Looks for channels of a shard whose oldest item has not gone since the last look, and sends it again.
     mutating func resendStalled(_ shard: ShardID) {
         let i = shard.number
-        guard view.mayTell(atMs: nowMs), places[i].facts.mayTell, nowMs >= places[i].nextResendMs else { return }
+        guard mayTell(i), nowMs >= places[i].nextResendMs else { return }
         places[i].nextResendMs = nowMs + settings.channelResendMs
         let committed = places[i].facts.committed
         var stalls: [ShardState<Machine>.Target: UInt64] = [:]
         var again: [(ShardState<Machine>.Target, UInt64, UInt64)] = []
-        for (target, first, last) in places[i].replica?.state?.backlog(committed: committed) ?? [] {
-            let oldest = max(first, (places[i].taken[target] ?? 0) + 1)
-            guard oldest <= last else { continue }
-            stalls[target] = oldest
-            if places[i].stalls[target] == oldest { again.append((target, oldest, last)) }
+        for channel in places[i].replica?.state?.backlog(committed: committed) ?? [] {
+            let oldest = places[i].oldest(channel.target, life: channel.life, first: channel.first)
+            guard oldest <= channel.last else { continue }
+            stalls[channel.target] = oldest
+            if places[i].stalls[channel.target] == oldest { again.append((channel.target, oldest, channel.last)) }
         }
         places[i].stalls = stalls
         for (target, first, last) in again {
@@ -246,8 +294,10 @@ extension ShardHost {
     /// What a shard here has for another one whose primary has changed, or takes again.
     mutating func resendCommands(of shard: ShardID, to other: ShardID) {
         let i = shard.number
-        guard places[i].facts.isPrimary, let first = places[i].replica?.state?.firstCommand(for: other) else { return }
-        places[i].stalls[.shard(other)] = max(first, (places[i].taken[.shard(other)] ?? 0) + 1)
+        guard places[i].facts.isPrimary,
+            let (generation, first) = places[i].replica?.state?.firstCommand(for: other)
+        else { return }
+        places[i].stalls[.shard(other)] = places[i].oldest(.shard(other), life: generation, first: first)
         places[i].nextResendMs = nowMs
         resendStalled(shard)
     }
@@ -261,13 +311,16 @@ extension ShardHost {
             places[i].replica?.linkReset(with: peer, nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
             carryOut(shard)
             let committed = places[i].facts.committed
-            for (target, first, _) in places[i].replica?.state?.backlog(committed: committed) ?? [] {
+            for channel in places[i].replica?.state?.backlog(committed: committed) ?? [] {
                 let isThere =
-                    switch target {
+                    switch channel.target {
                     case .gateway(let gateway): gateway.incarnation == peer.incarnation
                     case .shard(let other): places[other.number].route?.record.primary == peer
                     }
-                if isThere { places[i].stalls[target] = max(first, (places[i].taken[target] ?? 0) + 1) }
+                if isThere {
+                    places[i].stalls[channel.target] = places[i].oldest(
+                        channel.target, life: channel.life, first: channel.first)
+                }
             }
             places[i].nextResendMs = nowMs
             resendStalled(shard)

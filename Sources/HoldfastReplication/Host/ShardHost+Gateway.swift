@@ -7,6 +7,16 @@ extension ShardHost {
     mutating func send(_ command: Machine.Command) {
         let shard = layout.home(of: command.shard)
         let i = shard.number
+        if isAtHand(i) {
+            // Taken at once: there is nothing to keep.
+            let number = places[i].channel.outbox.skip()
+            places[i].channel.sent = number
+            log(
+                .command(source(shard), number: number, command), in: shard, isPatient: command.isPatient,
+                drawsRandomness: command.drawsRandomness)
+            pump(shard)
+            return
+        }
         if places[i].channel.outbox.count >= settings.gatewayOutboxLimit {
             // Nothing is taken there. The links are told, and the shard counts them as dropped when it hears again.
             beginSession(places[i].channel.session + 1, shard, .cutOff)
@@ -26,6 +36,16 @@ extension ShardHost {
         } else {
             places[i].channel.sent = number - 1
         }
+    }
+
+    /// Whether a shard takes this gateway's next command at once: it is here, has no other replica, and nothing waits.
+    private mutating func isAtHand(_ i: Int) -> Bool {
+        guard places[i].facts.isOpen, places[i].facts.isAlone, places[i].facts.mayTell, view.mayTell(atMs: nowMs),
+            places[i].facts.generation == places[i].channel.generation, places[i].channel.outbox.isEmpty,
+            places[i].untold.isEmpty
+        else { return false }
+        return places[i].accepted(of: .gateway(gateway, session: places[i].channel.session))
+            == places[i].channel.outbox.last
     }
 
     private func source(_ shard: ShardID) -> ChannelSource {
@@ -62,12 +82,17 @@ extension ShardHost {
 
     mutating func commandsRefused(by shard: ShardID, _ session: UInt64, _ why: ChannelRefusal) {
         let i = shard.number
+        if case .session(let known) = why {
+            if known > places[i].channel.session { beginSession(known, shard, .session) }
+            if let primary = places[i].route?.record.primary { report(shard, to: primary) }
+            return
+        }
         guard places[i].channel.session == session else { return }
         switch why {
         // Sent again when the record changes, when the shard takes again, or after a while.
         case .notPrimary: places[i].channel.sent = places[i].channel.outbox.first - 1
         case .generation(let generation): generationSeen(generation, shard)
-        case .session(let known): if known > session { beginSession(known, shard, .session) }
+        case .session: break
         }
     }
 
@@ -87,7 +112,9 @@ extension ShardHost {
     /// line twice is not sent a third time.
     mutating func primaryDied(of shard: ShardID) {
         let i = shard.number
-        guard !places[i].channel.outbox.isEmpty, places[i].channel.sent >= places[i].channel.outbox.first else { return }
+        guard !places[i].channel.outbox.isEmpty, places[i].channel.sent >= places[i].channel.outbox.first else {
+            return
+        }
         let oldest = places[i].channel.outbox.first
         let deaths = places[i].channel.suspect.number == oldest ? places[i].channel.suspect.deaths + 1 : 1
         places[i].channel.suspect = (oldest, deaths)

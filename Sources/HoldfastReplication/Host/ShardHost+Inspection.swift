@@ -27,6 +27,35 @@ public struct ReplicaView: Hashable, Sendable {
     public let wallMs: Int64?
 }
 
+/// How far effects have left a shard from one node.
+public struct ToldPoint: Hashable, Sendable {
+    public let generation: UInt64
+    /// In which the node was the primary.
+    public let epoch: UInt64
+    /// Of the last entry whose effects may have left.
+    public let index: UInt64
+}
+
+/// What of a replica changes from step to step, in few words.
+public struct ReplicaGlance: Hashable, Sendable {
+    public let role: ReplicaView.Role
+    /// Of its state; 0: it has none.
+    public let generation: UInt64
+    public let epoch: UInt64
+    public let last: UInt64
+    public let hash: UInt64
+    public let committed: UInt64
+    public let isStarted: Bool
+    /// It takes commands.
+    public let isOpen: Bool
+    /// Effects may leave, as far as the record is concerned.
+    public let mayTell: Bool
+    /// Shard time and wall time of the newest entry; both 0 before the first.
+    public let timeMs: Int64
+    public let wallMs: Int64
+    public let told: ToldPoint?
+}
+
 /// One channel end of a shard or a gateway.
 public struct ChannelView<Other: Hashable & Sendable>: Hashable, Sendable {
     public let other: Other
@@ -38,6 +67,14 @@ public struct ChannelView<Other: Hashable & Sendable>: Hashable, Sendable {
     /// are none.
     public let first: UInt64
     public let last: UInt64
+
+    public init(other: Other, life: UInt64, accepted: UInt64, first: UInt64, last: UInt64) {
+        self.other = other
+        self.life = life
+        self.accepted = accepted
+        self.first = first
+        self.last = last
+    }
 }
 
 extension ShardHost {
@@ -58,7 +95,9 @@ extension ShardHost {
     }
 
     /// Of the log up to an index; nil when that is not kept any more, or not there yet.
-    public func hash(of shard: ShardID, at index: UInt64) -> UInt64? {
+    ///
+    /// `mutating`, as others here, only because a replica that is looked at in place need not be copied.
+    public mutating func hash(of shard: ShardID, at index: UInt64) -> UInt64? {
         places[shard.number].replica?.log.hash(at: index)
     }
 
@@ -69,7 +108,31 @@ extension ShardHost {
     public func digest(of shard: ShardID) -> UInt64? { places[shard.number].replica?.state?.digest() }
 
     /// Effects of entries up to this index have left the shard from here, in this generation.
-    public func told(of shard: ShardID) -> (generation: UInt64, index: UInt64)? { places[shard.number].told }
+    public func told(of shard: ShardID) -> ToldPoint? { places[shard.number].told }
+
+    public mutating func glance(at shard: ShardID) -> ReplicaGlance? {
+        let told = places[shard.number].told
+        return places[shard.number].replica?.glance(told: told)
+    }
+
+    /// All shards' replicas here, by number of the home.
+    public mutating func glance(into glances: inout [ReplicaGlance?]) {
+        glances.removeAll(keepingCapacity: true)
+        for place in places.indices {
+            let told = places[place].told
+            glances.append(places[place].replica?.glance(told: told))
+        }
+    }
+
+    /// Whether this node may tell at a time of its own clock, and whether it may ask for swaps.
+    public func isInTouch(atMs nowMs: Int64) -> Bool { view.mayTell(atMs: nowMs) }
+    public var maySwap: Bool { view.maySwap }
+
+    /// Whether a node may not be a learner of this one's shards yet.
+    public func isWaiting(_ other: NodeID, nowMs: Int64) -> Bool { backOff.isWaiting(other, nowMs: nowMs) }
+
+    /// Where a shard should be, as this node sees it.
+    public func wanted(of shard: ShardID) -> [NodeID] { wanted.isEmpty ? [] : wanted[shard.number] }
 
     /// The shard's ends of its channels with gateways, in order.
     public func gatewayChannels(of shard: ShardID) -> [ChannelView<GatewayID>] {
@@ -98,5 +161,30 @@ extension ShardHost {
                 other: shard, life: end.session, accepted: end.received, first: end.outbox.first,
                 last: end.outbox.last)
         )
+    }
+}
+
+extension Replica {
+    mutating func currentEpoch() -> UInt64 { epoch }
+
+    mutating func glance(told: ToldPoint?) -> ReplicaGlance {
+        let kind: ReplicaView.Role =
+            switch role {
+            case .none: .none
+            case .learner: .learner
+            case .backup: .backup
+            case .primary: .primary
+            }
+        return ReplicaGlance(
+            role: kind, generation: state?.generation ?? 0, epoch: epoch, last: last, hash: hash, committed: committed,
+            isStarted: isStarted, isOpen: isOpen, mayTell: mayTell, timeMs: state?.timeMs ?? 0,
+            wallMs: state?.timeMs == nil ? 0 : state?.wallMs ?? 0, told: told)
+    }
+}
+
+extension ShardPlace {
+    mutating func noteTold(through index: UInt64) {
+        let epoch = replica?.currentEpoch() ?? 0
+        told = ToldPoint(generation: facts.generation ?? 0, epoch: epoch, index: index)
     }
 }

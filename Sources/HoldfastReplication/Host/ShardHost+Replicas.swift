@@ -206,6 +206,7 @@ extension ShardHost {
             suspect(shard)
             if places[i].facts.isOpen {
                 dropLostGateways(of: shard)
+                informLostGateways(of: shard)
                 balance(shard)
             }
             pump(shard)
@@ -217,8 +218,13 @@ extension ShardHost {
 
     /// Moves the shard one step nearer to where it should be.
     private mutating func balance(_ shard: ShardID) {
-        guard view.maySwap, !wanted.isEmpty, let record = places[shard.number].route?.record, record.handover == nil
-        else { return }
+        guard view.maySwap, !wanted.isEmpty, let record = places[shard.number].route?.record else { return }
+        if record.handover != nil {
+            // Until that is out of the record, nothing else can be changed in it.
+            places[shard.number].replica?.endHandOver(nowMs: nowMs, into: &replicaEffects)
+            carryOut(shard)
+            return
+        }
         if record.members == wanted[shard.number] { return }
         if places[shard.number].replica?.learner == nil { budget.endSending(shard) }
         let mayAdd = { [backOff, nowMs] (other: NodeID) in !backOff.isWaiting(other, nowMs: nowMs) }
@@ -245,7 +251,8 @@ extension ShardHost {
 
     /// All replicas are lost for good: the shard begins anew here, if this node is the one for it (design, rule 8).
     private mutating func beginAnewIfLost(_ shard: ShardID, _ route: VersionedRecord) {
-        guard view.maySwap, isPinnedHere(shard), !places[shard.number].isBeginning, nowMs >= places[shard.number].nextBeginningMs,
+        guard view.maySwap, isPinnedHere(shard), !places[shard.number].isBeginning,
+            nowMs >= places[shard.number].nextBeginningMs,
             !wanted.isEmpty,
             let record = LossPlan.fresh(route.record, wanted: wanted[shard.number], view: view, own: node)
         else { return }

@@ -6,15 +6,17 @@ struct ShardPlace<Machine: ReplicatedMachine>: Sendable {
     /// The newest record seen.
     var route: VersionedRecord?
     var replica: Replica<Machine>?
-    /// Effects of entries up to here have left.
-    var told: (generation: UInt64, index: UInt64)?
+    /// Effects of entries up to here have left, and in which epoch.
+    var told: ToldPoint?
     /// Commands that are in the log and whose sender has not been told yet, oldest first.
     var untold = Outbox<Untold>()
     /// Up to where receivers have said that they took items, though no entry says so yet.
-    var taken: [ShardState<Machine>.Target: UInt64] = [:]
+    private var taken: [ShardState<Machine>.Target: Taken] = [:]
     /// How far each channel's oldest item was when it was last looked at.
     var stalls: [ShardState<Machine>.Target: UInt64] = [:]
     var nextResendMs: Int64 = 0
+    /// Which gateways that were lost and are back know of it, by the session that they were told.
+    var informed: [GatewayID: UInt64] = [:]
     /// All channels were told how far they have come, since this replica became the primary.
     var isGreeted = false
     /// Shards that did not take what this one sent, for want of a primary.
@@ -23,6 +25,23 @@ struct ShardPlace<Machine: ReplicatedMachine>: Sendable {
     var nextBeginningMs: Int64 = 0
     var isBeginning = false
     var channel = GatewayEnd<Machine.Command>()
+
+    private struct Taken: Sendable {
+        /// The gateway's session, the other shard's generation.
+        let life: UInt64
+        let through: UInt64
+    }
+
+    mutating func noteTaken(_ target: ShardState<Machine>.Target, life: UInt64, through: UInt64) {
+        if let known = taken[target], known.life > life || known.life == life && known.through >= through { return }
+        taken[target] = Taken(life: life, through: through)
+    }
+
+    /// The number from which on a channel's items are to be sent again.
+    func oldest(_ target: ShardState<Machine>.Target, life: UInt64, first: UInt64) -> UInt64 {
+        guard let known = taken[target], known.life == life else { return first }
+        return max(first, known.through + 1)
+    }
 
     struct Untold: Sendable {
         let index: UInt64
@@ -36,6 +55,7 @@ struct ShardPlace<Machine: ReplicatedMachine>: Sendable {
         taken = [:]
         stalls = [:]
         refusedBy = []
+        informed = [:]
         isGreeted = false
     }
 

@@ -61,6 +61,7 @@ extension MembershipMachine {
     /// Answers are what is counted: to hear others is worth nothing to whom they do not hear.
     private func maySwap(nowMs: Int64) -> Bool {
         guard revision != nil, !recordsBroken, !isOwnLost else { return false }
+        if settings.countsOwnStall { return true }
         var total = 1
         var answering = 1
         for peer in peers where peer.isRegistered && !peer.isDead && !peer.isForgotten {

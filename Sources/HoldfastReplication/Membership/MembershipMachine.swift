@@ -175,7 +175,7 @@ public struct MembershipMachine: Sendable {
     /// First of all inputs: what this node did not see because it stood still, it must not hold against others, and
     /// what it knew before is no longer a reason to tell.
     mutating func arrive(nowMs: Int64) {
-        if nowMs > heartbeatAtMs + settings.lateMs {
+        if nowMs > heartbeatAtMs + settings.lateMs, !settings.countsOwnStall {
             for at in peers.indices {
                 peers[at].quietSinceMs = nowMs
                 peers[at].isSuspect = false

@@ -23,5 +23,9 @@ public struct MembershipSettings: Hashable, Sendable {
     /// Nodes known at a time, lost ones included: more are not taken in (counted).
     public var maxNodes = 1_024
 
+    /// A deliberate mistake, for tests of checkers only: silence is counted also through this node's own stall, and it
+    /// suspects never itself.
+    public var countsOwnStall = false
+
     public init() {}
 }

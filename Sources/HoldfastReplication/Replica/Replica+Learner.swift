@@ -117,6 +117,7 @@ extension Replica {
         }
         var next = record.record
         next.epoch += 1
+        next.handover = nil
         next.backups.append(learner.peer.node)
         lead.learner?.isJoint = true
         ask(from: record.revision, to: next, into: &effects)
@@ -199,9 +200,9 @@ extension Replica {
         index: UInt64, hash: UInt64, part: Int, of parts: Int, _ bytes: [UInt8], by sender: NodeID,
         into effects: inout [ReplicaEffect]
     ) {
-        guard role == .learner, var attempt, attempt.feeder == sender, parts > 0, part >= 0, part < parts else {
-            return
-        }
+        guard role == .learner, var attempt, attempt.feeder == sender, parts > 0, part >= 0, part < parts,
+            index < 1 << 62
+        else { return }
         if attempt.isFed, index <= log.last { return acknowledge(to: sender, into: &effects) }
         self.attempt = nil
         if attempt.partsIndex != index || attempt.partsHash != hash {
@@ -232,11 +233,15 @@ extension Replica {
         attempt.partsBytes = 0
         self.attempt = attempt
         var reader = StateReader(bytes)
-        do {
-            let state = try ShardState<Machine>(
+        do throws(StateError) {
+            var state = try ShardState<Machine>(
                 from: &reader, home: shard, generation: attempt.record.record.generation, layout: layout,
                 outboxLimit: settings.outboxLimit, configuration: configuration)
             try reader.finish()
+            guard Self.times.contains(state.timeMs ?? 0), Self.times.contains(state.wallOffsetMs) else {
+                throw StateError("time out of bounds")
+            }
+            state.mutations = settings.mutations
             self.state = state
         } catch {
             effects.append(.alarm("snapshot at \(attempt.partsIndex): \(error.message)"))
@@ -247,7 +252,7 @@ extension Replica {
         isPrivate = false
         digests = []
         hasNewDigest = false
-        if let timeMs = state?.timeMs { offsetMs = timeMs - nowMs }
+        if let timeMs = state?.timeMs, !settings.mutations.contains(.nodeClock) { offsetMs = timeMs - nowMs }
         let early = attempt.early
         self.attempt?.isFed = true
         self.attempt?.early = []

@@ -19,13 +19,16 @@ extension Replica {
     // MARK: At the primary
 
     /// Logs something.
+    /// - Parameter direct: a gateway in this process whose items are taken as soon as they are made, if there is no other
+    ///   replica; they are to be fetched by `takeDirect` of the state at once.
     /// - Precondition: `isOpen`.
     mutating func append(
-        _ body: EntryBody<Machine.Command>, random: (UInt64, UInt64), isPatient: Bool, nowMs: Int64,
-        into effects: inout [ReplicaEffect]
+        _ body: EntryBody<Machine.Command>, random: (UInt64, UInt64), isPatient: Bool, direct: GatewayID? = nil,
+        nowMs: Int64, into effects: inout [ReplicaEffect]
     ) {
         precondition(isOpen)
         wake(nowMs: nowMs)
+        if isAlone { state?.direct = direct }
         log(body, random: random, isPatient: isPatient, into: &effects)
     }
 
@@ -33,13 +36,17 @@ extension Replica {
         _ body: EntryBody<Machine.Command>, random: (UInt64, UInt64), isPatient: Bool,
         into effects: inout [ReplicaEffect]
     ) {
-        let receipts = lead.receipts.sorted(by: ChannelReceipt.isBefore)
-        lead.receipts = []
-        lead.receiptsMs = nil
+        var receipts: [ChannelReceipt] = []
+        if !lead.receipts.isEmpty {
+            receipts = lead.receipts.sorted(by: ChannelReceipt.isBefore)
+            lead.receipts = []
+            lead.receiptsMs = nil
+        }
         let entry = Entry(
             index: log.last + 1, timeMs: shardTimeMs, random: random, receipts: receipts, body: body)
         let released = state?.releaseCount()
         state?.apply(entry)
+        state?.direct = nil
         if isAlone {
             log.appendAlone(epoch: epoch)
             isPrivate = true
@@ -158,19 +165,23 @@ extension Replica {
 
     // MARK: At backups and learners
 
+    /// Milliseconds that one can calculate with.
+    static var times: ClosedRange<Int64> { -1 << 60...1 << 60 }
+
     /// Applies the next entry.
     /// - Returns: false when the bytes are not such an entry.
     mutating func take(_ bytes: [UInt8]) -> Bool {
         var reader = StateReader(bytes)
-        guard let entry = try? Entry(from: &reader), reader.isAtEnd, entry.index == log.last + 1, state != nil else {
-            return false
-        }
+        guard let entry = try? Entry(from: &reader), reader.isAtEnd, entry.index == log.last + 1, state != nil,
+            Self.times.contains(entry.timeMs)
+        else { return false }
+        if case .epochStart(_, let wallMs) = entry.body, !Self.times.contains(wallMs) { return false }
         state?.apply(entry)
         // Who is no primary sends nothing: if it becomes one, it looks at the outboxes themselves.
         state?.releases = Outbox()
         log.append(bytes)
         isPrivate = false
-        if let timeMs = state?.timeMs { offsetMs = timeMs - nowMs }
+        if let timeMs = state?.timeMs, !settings.mutations.contains(.nodeClock) { offsetMs = timeMs - nowMs }
         takeDigest()
         return true
     }

@@ -96,9 +96,11 @@ extension Replica {
     }
 
     mutating func becomeEmpty(generation: UInt64) {
-        state = ShardState(
+        var state = ShardState<Machine>(
             home: shard, generation: generation, layout: layout, outboxLimit: settings.outboxLimit,
             configuration: configuration)
+        state.mutations = settings.mutations
+        self.state = state
         log = ReplicaLog(generation: generation)
         committed = 0
         isPrivate = false
@@ -173,6 +175,8 @@ extension Replica {
         if goesOn {
             lead.isStarted = true
             lead.startedIndex = log.last
+            // A record that is seen may have been won before this node was out of touch, and be replaced since.
+            lead.isUnconfirmed = before.isUnconfirmed
             lead.patientMs = before.patientMs
             lead.receipts = before.receipts
             lead.receiptsMs = before.receiptsMs
@@ -193,6 +197,8 @@ extension Replica {
         lead.isStarted = true
         lead.startedIndex = log.last
         lead.positions = [:]
+        if settings.mutations.contains(.acceptedOutside) { state?.forgetAccepted() }
+        if settings.mutations.contains(.tailReplies) { state?.dropReplies() }
         log(.epochStart(epoch: epoch, wallMs: wallMs), random: (0, 0), isPatient: false, into: &effects)
         state?.releaseAll()
         effects.append(.opened)

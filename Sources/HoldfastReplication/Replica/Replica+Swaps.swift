@@ -6,7 +6,7 @@ extension Replica {
     var canSwap: Bool { maySwap && (swap.map(\.isInDoubt) ?? true) }
 
     mutating func ask(from revision: UInt64, to record: ShardRecord, into effects: inout [ReplicaEffect]) {
-        swap = Swap(from: revision, to: record)
+        swap = Swap(from: revision, to: record, confirms: lead.isUnconfirmed)
         effects.append(.swap(from: revision, to: record))
     }
 
@@ -20,6 +20,7 @@ extension Replica {
         case .won(let revision):
             swap = nil
             see(VersionedRecord(ended.to, revision: revision), into: &effects)
+            if ended.confirms { lead.isUnconfirmed = false }
         case .lost(let record):
             swap = nil
             see(record, into: &effects)
@@ -82,6 +83,7 @@ extension Replica {
         }
         var next = base.record
         next.epoch += 1
+        next.handover = nil
         if handover != nil, let record {
             next = record.record
             next.epoch = base.record.epoch + 1
@@ -103,6 +105,7 @@ extension Replica {
         else { return }
         var next = record.record
         next.epoch += 1
+        next.handover = nil
         lead.swapMs = nowMs + settings.resendMs
         ask(from: record.revision, to: next, into: &effects)
     }
@@ -144,6 +147,19 @@ extension Replica {
         return true
     }
 
+    /// The hand-over by which this became the primary is done, and leaves the record.
+    mutating func endHandOver(nowMs: Int64, into effects: inout [ReplicaEffect]) {
+        wake(nowMs: nowMs)
+        guard isStarted, !lead.isFrozen, !isJoint, swap == nil, canSwap, nowMs >= lead.swapMs, lead.unwanted.isEmpty,
+            let record, record.record.primary == node, record.record.handover != nil
+        else { return }
+        var next = record.record
+        next.epoch += 1
+        next.handover = nil
+        lead.swapMs = nowMs + settings.resendMs
+        ask(from: record.revision, to: next, into: &effects)
+    }
+
     /// The hand-over is decided: takes no more commands.
     mutating func freeze(_ seen: VersionedRecord, into effects: inout [ReplicaEffect]) {
         let wasOpen = isStarted && !lead.isFrozen
@@ -152,8 +168,8 @@ extension Replica {
         guard isStarted else { return adopt(seen, into: &effects) }
         lead.isFrozen = true
         if wasOpen { effects.append(.closed) }
-        if lead.flushed < log.last { flush(into: &effects) }
-        releaseIfDone(into: &effects)
+        // A learner that was joint is none any more: the swap that would have added it has lost.
+        if lead.flushed < log.last { flush(into: &effects) } else { commit(into: &effects) }
     }
 
     /// Everything is committed, and may have been told: the target may start. While a swap that takes the shard back
@@ -256,6 +272,9 @@ extension Replica {
             due.append(lead.adoptedMs + settings.positionMs)
         }
         if !lead.unwanted.isEmpty, swap == nil {
+            due.append(max(lead.swapMs, nowMs + (maySwap ? 0 : settings.resendMs)))
+        }
+        if lead.isUnconfirmed, isOpen, swap == nil {
             due.append(max(lead.swapMs, nowMs + (maySwap ? 0 : settings.resendMs)))
         }
         if let learner = lead.learner { due.append(learner.dueMs) }

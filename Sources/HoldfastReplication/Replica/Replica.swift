@@ -223,6 +223,8 @@ struct Replica<Machine: ReplicatedMachine>: Sendable {
         var isSettled = false
         /// When to try again, in doubt.
         var retryMs: Int64 = 0
+        /// Asked for after this node was out of touch: if it wins, nobody had begun the shard anew by then.
+        var confirms = false
     }
 
     /// A former primary that has released its shard, until the new one says something.

@@ -102,4 +102,18 @@ public struct ReplicaMutations: OptionSet, Hashable, Sendable {
     public static let baseUnchecked = ReplicaMutations(rawValue: 1 << 9)
     /// A learner is listed though backups may lack entries that its snapshot has in it.
     public static let snapshotAhead = ReplicaMutations(rawValue: 1 << 10)
+    /// How far a channel has been accepted is known to the primary alone, and a new one takes whatever comes first.
+    public static let acceptedOutside = ReplicaMutations(rawValue: 1 << 13)
+    /// Replies in the outboxes are not sent again by a new primary.
+    public static let tailReplies = ReplicaMutations(rawValue: 1 << 14)
+    /// Shard time is the time of whichever node is the primary.
+    public static let nodeClock = ReplicaMutations(rawValue: 1 << 15)
+    /// Effects leave when their entry is made, not when it is committed.
+    public static let toldEarly = ReplicaMutations(rawValue: 1 << 16)
+    /// What has been sent leaves the outbox.
+    public static let outboxOnSend = ReplicaMutations(rawValue: 1 << 17)
+    /// Channels do not stand in snapshots.
+    public static let snapshotWithoutChannels = ReplicaMutations(rawValue: 1 << 18)
+    /// Effects leave also while the node is out of touch.
+    public static let noFence = ReplicaMutations(rawValue: 1 << 19)
 }

@@ -33,6 +33,15 @@ struct Outbox<Element: Sendable>: Sendable {
         return last
     }
 
+    /// Uses up a number for something that is taken at once.
+    /// - Precondition: there is nothing in it.
+    @discardableResult
+    mutating func skip() -> UInt64 {
+        precondition(isEmpty)
+        first += 1
+        return first - 1
+    }
+
     /// - Returns: nil when there is none with this number (any more).
     subscript(number: UInt64) -> Item? {
         guard number >= first, number <= last else { return nil }

@@ -8,7 +8,14 @@ extension ShardState {
         writer.put(Self.version)
         writer.put(home)
         writer.put(generation)
-        encodeFrame(into: &writer)
+        if mutations.contains(.snapshotWithoutChannels) {
+            var bare = self
+            bare.gateways = [:]
+            bare.peers = [:]
+            bare.encodeFrame(into: &writer)
+        } else {
+            encodeFrame(into: &writer)
+        }
         machine.encode(into: &writer)
     }
 
@@ -66,14 +73,14 @@ extension ShardState {
             writer.put(gateway)
             writer.put(channel.session)
             writer.put(channel.isLost)
-            writer.put(channel.accepted)
+            writer.put(mutations.contains(.acceptedOutside) ? 0 : channel.accepted)
             Self.put(channel.outbox, &writer)
         }
         writer.put(peers.count)
         for (shard, peer) in peers.sorted(by: { $0.key < $1.key }) {
             writer.put(shard)
             writer.put(peer.generation)
-            writer.put(peer.accepted)
+            writer.put(mutations.contains(.acceptedOutside) ? 0 : peer.accepted)
             Self.put(peer.outbox, &writer)
         }
     }

@@ -45,8 +45,15 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
     var gateways: [GatewayID: GatewayChannel] = [:]
     var peers: [ShardID: PeerChannel] = [:]
 
+    /// For tests of checkers only.
+    var mutations: ReplicaMutations = []
+
     /// What entries have put into outboxes and nobody has looked at yet, oldest first. Not part of the state.
     var releases = Outbox<Release>()
+    /// The gateway in this process, while this is the only replica and what it tells leaves at once: its items are taken
+    /// as soon as they are made.
+    var direct: GatewayID?
+    var directItems: [Machine.Item] = []
     private var effects: [MachineEffect<Machine.Command, Machine.Item>] = []
 
     /// An empty shard, the beginning of a generation.
@@ -124,6 +131,11 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
         if gateways[gateway] == nil { gateways[gateway] = GatewayChannel(session: 1) }
         guard let place = gateways.index(forKey: gateway) else { return true }
         gateways.values[place].isLost = false
+        if direct == gateway, gateways.values[place].outbox.isEmpty {
+            gateways.values[place].outbox.skip()
+            directItems.append(item)
+            return true
+        }
         let number = gateways.values[place].outbox.append(item, index: index)
         releases.append(Release(index: index, target: .gateway(gateway), number: number))
         return gateways.values[place].outbox.count <= outboxLimit
@@ -138,6 +150,7 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
 
     /// - Returns: false when this is not the next one of its channel: never in a log that a primary made.
     private mutating func accept(_ source: ChannelSource, _ number: UInt64) -> Bool {
+        if mutations.contains(.acceptedOutside) { return acceptAnything(source, number) }
         switch source {
         case .gateway(let gateway, let session):
             if let place = gateways.index(forKey: gateway) {
@@ -204,6 +217,14 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
             + peers.sorted { $0.key < $1.key }.map { .shard($0.key, generation: $0.value.generation) }
     }
 
+    /// What was made for the gateway in this process since the last time, and the number of the newest that it has had.
+    mutating func takeDirect(_ gateway: GatewayID) -> (items: [Machine.Item], last: UInt64)? {
+        guard !directItems.isEmpty, let last = gateways[gateway]?.outbox.last else { return nil }
+        let items = directItems
+        directItems = []
+        return (items, last)
+    }
+
     // MARK: Outboxes
 
     /// Items for a gateway by number, as far as they are not taken, and the number of the first of them.
@@ -227,9 +248,9 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
     }
 
     /// The number of the oldest command for another shard; nil when there is none.
-    mutating func firstCommand(for shard: ShardID) -> UInt64? {
-        guard let outbox = peers[shard]?.outbox, !outbox.isEmpty else { return nil }
-        return outbox.first
+    mutating func firstCommand(for shard: ShardID) -> (generation: UInt64, first: UInt64)? {
+        guard let peer = peers[shard], !peer.outbox.isEmpty else { return nil }
+        return (peer.generation, peer.outbox.first)
     }
 
     /// In a set order.
@@ -237,16 +258,32 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
         gateways.sorted { $0.key < $1.key }.map { ($0.key, $0.value.session, $0.value.isLost) }
     }
 
-    /// The channels with something in them that may leave, in a set order, and the numbers of the first and the last.
-    mutating func backlog(committed: UInt64) -> [(target: Target, first: UInt64, last: UInt64)] {
-        var found: [(target: Target, first: UInt64, last: UInt64)] = []
-        func look<Element>(_ target: Target, _ outbox: Outbox<Element>) {
+    /// A channel with something in it that may leave.
+    struct Backlog: Sendable {
+        let target: Target
+        /// The gateway's session, the other shard's generation.
+        let life: UInt64
+        let first: UInt64
+        let last: UInt64
+    }
+
+    /// In a set order.
+    mutating func backlog(committed: UInt64) -> [Backlog] {
+        var found: [Backlog] = []
+        func look<Element>(_ target: Target, _ life: UInt64, _ outbox: Outbox<Element>) {
             guard !outbox.isEmpty else { return }
             let due = outbox.all.prefix { $0.index <= committed }.count
-            if due > 0 { found.append((target, outbox.first, outbox.first + UInt64(due) - 1)) }
+            if due > 0 {
+                found.append(
+                    Backlog(target: target, life: life, first: outbox.first, last: outbox.first + UInt64(due) - 1))
+             }
         }
-        for (gateway, channel) in gateways.sorted(by: { $0.key < $1.key }) { look(.gateway(gateway), channel.outbox) }
-        for (shard, peer) in peers.sorted(by: { $0.key < $1.key }) { look(.shard(shard), peer.outbox) }
+        for (gateway, channel) in gateways.sorted(by: { $0.key < $1.key }) {
+            look(.gateway(gateway), channel.session, channel.outbox)
+        }
+        for (shard, peer) in peers.sorted(by: { $0.key < $1.key }) {
+            look(.shard(shard), peer.generation, peer.outbox)
+        }
         return found
     }
 

@@ -127,6 +127,8 @@ struct CheckedLink: Sendable {
     var connectMs: Int64 = 0
     var resume: Resume?
     var isConnected = false
+    /// When `connected` came.
+    var connectedMs = Int64.max
     var run = -1
 
     /// Answers that are due here.

@@ -34,7 +34,9 @@ extension ClientChecker {
     private mutating func check(
         _ player: Int, _ link: CheckedLink, afterMs: Int64, _ what: String, at seq: UInt64, in room: Int
     ) {
-        if !link.isClosed, !link.isDisturbed, newestLink[link.device] == link.link, !isReplaced(link) {
+        if !link.isClosed, !link.isDisturbed, newestLink[link.device] == link.link,
+            !mayHaveBegunRun(player, since: link.connectMs, besides: link.link)
+        {
             violate(
                 12, "\(name(link)) stands, and \(players[player]) is told to be \(what) at \(seq) of \(rooms[room].id)")
             return
@@ -52,11 +54,6 @@ extension ClientChecker {
                     + "earliest, that is due at \(dueMs)"
             )
         }
-    }
-
-    /// Whether another connect of the player may have ended this link's run.
-    private func isReplaced(_ link: CheckedLink) -> Bool {
-        tokenConnects[link.player].contains { $0.link != link.link && $0.atMs >= link.connectMs }
     }
 
     // MARK: The end

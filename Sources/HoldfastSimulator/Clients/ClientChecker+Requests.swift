@@ -79,19 +79,14 @@ extension ClientChecker {
         // The server may have dropped the link before the client had read all that came.
         if nowMs >= run.lastHeardMs + resumeWindowMs - Self.unreadMs - clockSlackMs { return }
         // Another connect of the player may have begun a run, and nobody was told.
-        if tokenConnects[view.player].contains(where: { $0.atMs >= run.begunMs && !isOf(number, $0.link) }) { return }
+        if mayHaveBegunRun(view.player, since: run.begunMs + 1, besides: view.link) { return }
         violate(
             6, "\(name(view)): the resume is refused, \(nowMs - run.lastHeardMs) ms after its run was last heard of")
     }
 
-    /// Whether it was this link's connect that began the run.
-    private func isOf(_ run: Int, _ link: SimLink) -> Bool {
-        link.index < links.count
-            && links[link.index].map { $0.run == run && $0.connectMs == runs[run].begunMs } ?? false
-    }
-
     private mutating func connected(_ connected: Connected, on view: inout CheckedLink) {
         view.isConnected = true
+        view.connectedMs = nowMs
         if connected.playerId != players[view.player] {
             violate(5, "\(name(view)) is told to be \(connected.playerId)")
         }
@@ -224,7 +219,7 @@ extension ClientChecker {
         // An outcome that is remembered is that of all.
         let isOfAll = request.outcome != nil || known.refusals >= known.sends
         if isOfAll { contents[content]?.refusals = max(known.refusals, known.sends) }
-        if isOfAll, let place = known.place {
+        if isOfAll, let place = known.place, !rooms[place.room].isLost {
             violate(
                 6, "\(name(view)): \(content.text) is refused, and stands at \(place.seq) of \(rooms[place.room].id)")
         }

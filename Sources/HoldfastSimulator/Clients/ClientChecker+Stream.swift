@@ -14,7 +14,9 @@ extension ClientChecker {
         let room = number(ofRoom: info.id)
         guard room >= 0 else { return }
         let isSame = resume?.roomId == info.id
-        view.joinedBy = lastSeatCall(into: room, of: view.run)
+        // A room that was known before came of an earlier call than those that are open.
+        let isKnown = before?.room == room
+        view.joinedBy = isKnown ? before?.joinedBy ?? 0 : lastSeatCall(into: room, of: view.run)
         if connected.roomRestarted || !isSame {
             if !connected.roomRestarted {
                 violate(5, "\(name(view)): a room without a position goes on, not restarted")

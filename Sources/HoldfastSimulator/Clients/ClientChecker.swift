@@ -188,7 +188,7 @@ public struct ClientChecker: Sendable {
         switch ErrorCode(rawValue: last.code) {
         case .replaced:
             let began = view.isConnected && view.run >= 0 ? runs[view.run].begunMs : view.connectMs
-            if !tokenConnects[view.player].contains(where: { $0.link != view.link && $0.atMs >= began }) {
+            if !mayHaveBegunRun(view.player, since: began, besides: view.link) {
                 violate(12, "\(name(view)) was replaced, and nobody else connected")
             }
         case .serverError:
@@ -205,6 +205,16 @@ public struct ClientChecker: Sendable {
         }
         let mayReconnect = ErrorCode(rawValue: last.code)?.mayReconnect ?? false
         if last.mayReconnect != mayReconnect { violate(5, "\(name(view)): mayReconnect is wrong for \(last.code)") }
+    }
+
+    /// Whether another connect of the player may have begun a run after the one that began then. One that was not
+    /// answered by then may be done at any time.
+    func mayHaveBegunRun(_ player: Int, since atMs: Int64, besides link: SimLink) -> Bool {
+        tokenConnects[player].contains { connect in
+            guard connect.link != link else { return false }
+            return connect.atMs >= atMs
+                || connect.atMs >= nowMs - 20_000 && links[connect.link.index]?.connectedMs ?? .max >= atMs
+        }
     }
 
     // MARK: Names and numbers

@@ -27,6 +27,9 @@ public struct SimStore: Sendable {
     private(set) var history: [StoreEvent] = []
     private(set) var compactedThrough: UInt64 = 1
     public private(set) var swapsWon = 0
+    /// For tests of checkers only.
+    var mutations: WorldMutations = []
+    private var firstIncarnations: [String: UInt64] = [:]
     public private(set) var swapsLost = 0
 
     init(shards: Int) {
@@ -71,7 +74,12 @@ public struct SimStore: Sendable {
         revision += 1
         lastLease += 1
         leases.append(Lease(id: lastLease, endsUs: nowUs + Self.leaseUs))
-        let id = NodeID(name: name, incarnation: incarnation ?? revision)
+        var own = incarnation ?? revision
+        if mutations.contains(.noIncarnation) {
+            own = firstIncarnations[name] ?? own
+            firstIncarnations[name] = own
+        }
+        let id = NodeID(name: name, incarnation: own)
         let info = NodeInfo(id: id, roles: roles, host: host, isDraining: isDraining)
         if let place {
             registrations[place] = Registration(info: info, lease: lastLease)
@@ -85,7 +93,7 @@ public struct SimStore: Sendable {
 
     private mutating func swap(_ shard: ShardID, _ from: UInt64, _ to: ShardRecord) -> SwapResult {
         guard let now = records[shard.number] else { return .inDoubt }
-        guard now.revision == from else {
+        guard now.revision == from || mutations.contains(.blindSwap) else {
             swapsLost += 1
             return .lost(now)
         }

@@ -5,6 +5,8 @@ import HoldfastReplication
 struct StoreAsk: Sendable {
     let slot: Int
     let serial: Int
+    /// The process that asks; nil: it has not registered yet.
+    let node: NodeID?
     let id: UInt64
     let request: StoreRequest
     /// It was held back, so that it may come when nobody waits for it any more.

@@ -2,6 +2,8 @@
 public enum Fault: Hashable, Sendable {
     /// The process dies; another one starts after so long. Nil: after the faults' end.
     case crash(node: Int, downMs: Int?)
+    /// The process dies, and no other one ever starts there.
+    case loss(node: Int)
     /// The process stands still, and wakes with everything that came meanwhile.
     case pause(node: Int, forMs: Int)
     /// Each turn of the node's loop takes so long.
@@ -47,12 +49,13 @@ public enum Fault: Hashable, Sendable {
     public enum Kind: Int, CaseIterable, Sendable {
         case crash, pause, slow, partition, storeCut, linkBreak, slowLink, lossyLink, storeSlow, storeAway
         case storeElects, answersLost, swapsLate, compaction, clockStep, clockDrift, drain, join, rollingRestart
-        case clientLinksBreak, clientsCut
+        case clientLinksBreak, clientsCut, loss
     }
 
     public var kind: Kind {
         switch self {
         case .crash: .crash
+        case .loss: .loss
         case .pause: .pause
         case .slow: .slow
         case .partition: .partition
@@ -79,7 +82,7 @@ public enum Fault: Hashable, Sendable {
     /// The one node that has it; nil: more than one have, or none.
     public var node: Int? {
         switch self {
-        case .crash(let node, _), .pause(let node, _), .slow(let node, _, _), .storeCut(let node, _),
+        case .crash(let node, _), .loss(let node), .pause(let node, _), .slow(let node, _, _), .storeCut(let node, _),
             .clockStep(let node, _), .clockDrift(let node, _), .drain(let node, _), .join(let node),
             .clientLinksBreak(let node, _, _), .clientsCut(let node, _):
             node
@@ -98,7 +101,7 @@ public enum Fault: Hashable, Sendable {
             .storeAway(let ms, _), .storeElects(let ms), .answersLost(let ms, _), .swapsLate(let ms, _, _),
             .clientsCut(_, let ms), .linkBreak(_, _, let ms):
             ms
-        case .crash, .compaction, .clockStep, .clockDrift, .drain, .join, .rollingRestart, .clientLinksBreak: nil
+        case .crash, .loss, .compaction, .clockStep, .clockDrift, .drain, .join, .rollingRestart, .clientLinksBreak: nil
         }
     }
 }
@@ -108,6 +111,7 @@ extension Fault: CustomStringConvertible {
         func back(_ ms: Int?) -> String { ms.map { "back after \($0) ms" } ?? "back at the end" }
         switch self {
         case .crash(let node, let down): return "crash n\(node), \(back(down))"
+        case .loss(let node): return "n\(node) is lost for good"
         case .pause(let node, let ms): return "pause n\(node) for \(ms) ms"
         case .slow(let node, let ms, let turn): return "n\(node) slow for \(ms) ms, \(turn) ms a turn"
         case .partition(let mask, let ms, let oneWay, let keeps):

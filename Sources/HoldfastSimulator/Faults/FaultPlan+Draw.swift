@@ -20,6 +20,21 @@ extension FaultPlan {
         var draw = Draw(setup: setup, untilMs: quietAtMs - 500, options: options, random: random)
         draw.makeSchedule()
         faults = draw.faults.sorted { $0.atMs < $1.atMs }
+        if setup.nodes > 1 { drawLoss(seed: seed) }
+    }
+
+    /// In a few plans one node is lost for good, early, and the faults last until that is proven; more can go wrong
+    /// meanwhile than in other plans of its length.
+    private mutating func drawLoss(seed: UInt64) {
+        var random = SimRandom(seed: seed, stream: 6)
+        guard random.chance(permille: 25) else { return }
+        let loss = Scheduled(atMs: random.from(Self.firstFaultMs...6_000), .loss(node: random.below(setup.nodes)))
+        if random.chance(permille: 500) { faults = [] }
+        if random.chance(permille: 500) { setup.replicas = 1 }
+        faults.append(loss)
+        faults.sort { $0.atMs < $1.atMs }
+        quietAtMs = loss.atMs + 36_000
+        endMs = quietAtMs + 12_000
     }
 }
 
@@ -30,6 +45,9 @@ private struct Draw {
     let options: SimOptions
     var random: SimRandom
     var faults: [FaultPlan.Scheduled] = []
+
+    /// A loss for good needs a plan of its own.
+    static let kinds = Fault.Kind.allCases.filter { $0 != .loss }
 
     mutating func makeSchedule() {
         switch random.below(100) {
@@ -60,12 +78,12 @@ private struct Draw {
     }
 
     private mutating func oneKind() {
-        let kind = random.pick(Fault.Kind.allCases)
+        let kind = random.pick(Self.kinds)
         for _ in 0..<random.from(1...5) { add(kind) }
     }
 
     private mutating func mixed() {
-        let kinds = Fault.Kind.allCases
+        let kinds = Self.kinds
         // Each seed has its own weights, so that some see much of one kind.
         let weights = kinds.map { kind in
             let base = kind == .crash || kind == .pause || kind == .partition ? 3 : 1
@@ -123,6 +141,7 @@ private struct Draw {
         case .clientsCut: return .clientsCut(node: node, forMs: duration(100...6_000))
         case .linkBreak, .slowLink, .lossyLink: return drawLink(kind, node)
         case .storeSlow, .storeAway, .storeElects, .answersLost, .swapsLate, .compaction: return drawStore(kind)
+        case .loss: return nil
         }
     }
 

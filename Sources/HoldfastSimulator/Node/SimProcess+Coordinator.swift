@@ -44,7 +44,9 @@ extension SimProcess {
         host = SimHost(
             node: info.id, layout: world.setup.layout, configuration: world.limits, settings: settings,
             generator: SimRandom(seed: generator.next()))
-        membership = MembershipMachine(own: info, nowMs: nowMs)
+        var membershipSettings = MembershipSettings()
+        membershipSettings.countsOwnStall = world.options.worldMutations.contains(.ownStall)
+        membership = MembershipMachine(own: info, settings: membershipSettings, nowMs: nowMs)
         nextSweepMs = nowMs + 100
         world.trace.line(world.nowUs, "\(name) is \(info.id)")
         list()
@@ -94,11 +96,11 @@ extension SimProcess {
 
     /// Whom records name, as far as they were seen.
     private func nameMembers() {
-        guard areRecordsNew, let host else { return }
+        guard areRecordsNew else { return }
         areRecordsNew = false
         var named: Set<NodeID> = []
         for shard in world.homes {
-            if let record = host.route(of: shard)?.record { named.formUnion(record.members) }
+            if let record = host?.route(of: shard)?.record { named.formUnion(record.members) }
         }
         membership?.named(named, nowMs: nowMs, into: &memberEffects)
     }
@@ -180,8 +182,8 @@ extension SimProcess {
 
     func checkDrained() {
         drainChecksMs = nowMs + 100
-        guard case .leaving(let sinceMs) = phase, let host else { return }
-        let isEmpty = world.homes.allSatisfy { !(host.route(of: $0)?.record.lists(host.node) ?? false) }
+        guard case .leaving(let sinceMs) = phase, let node else { return }
+        let isEmpty = world.homes.allSatisfy { !(host?.route(of: $0)?.record.lists(node) ?? false) }
         guard isEmpty || nowMs - sinceMs > 6_000 else { return }
         drainChecksMs = .max
         ask(.revoke(lease: lease))

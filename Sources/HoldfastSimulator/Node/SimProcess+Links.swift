@@ -217,20 +217,6 @@ extension SimProcess {
     }
 }
 
-extension ShardCommand {
-    /// Who waits for an answer to it.
-    fileprivate var asker: (Link, UInt32)? {
-        switch self {
-        case .player(_, .attach(let request)): (request.link, request.id)
-        case .player(_, .disconnect(let link, let id)), .player(_, .call(let link, let id, _)),
-            .player(_, .roomCall(let link, let id, _)), .room(_, .call(_, _, let link, let id, _)),
-            .directory(_, .list(let link, let id, _)):
-            (link, id)
-        case .player, .room, .pool, .directory: nil
-        }
-    }
-}
-
 /// A token is "project/player".
 struct SimTokens: TokenChecking {
     static let shared = SimTokens()

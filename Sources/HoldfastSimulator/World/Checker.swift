@@ -1,4 +1,5 @@
 public import HoldfastModel
+public import HoldfastProtocol
 public import HoldfastReplication
 
 /// Watches over a simulation.
@@ -20,6 +21,8 @@ public struct SimStep {
     public internal(set) var slot: Int?
     /// What that process's host ordered, in order.
     public internal(set) var effects: [SimHost.Effect] = []
+    /// Whose request the coordinator carried out.
+    public internal(set) var asker: NodeID?
     /// What changed at the coordinator.
     public internal(set) var storeEvents: [StoreEvent] = []
     /// Fault begun or ended in it.

@@ -55,4 +55,6 @@ enum ClientWord {
     case message(ServerMessage)
     case ping
     case closed
+    /// The client reads again.
+    case readAgain
 }

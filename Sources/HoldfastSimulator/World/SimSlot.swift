@@ -7,10 +7,12 @@ public struct SimSlot {
     public internal(set) var serial = 0
     /// Somebody wants it to run: it is started again whenever it is down at the faults' end.
     public internal(set) var isWanted = false
+    /// None will ever run here again.
+    public internal(set) var isLost = false
     /// After how long it comes back when it has left in good order; nil: at the faults' end.
     var backAfterMs: Int?
-    /// Clients do not reach it until then.
-    var clientsCutUntilUs: Int64 = 0
+    /// Clients do not reach it.
+    var isCutFromClients = false
 
     init(name: String, host: String) {
         self.name = name

@@ -5,7 +5,7 @@ extension SimWorld {
     // MARK: Processes
 
     func boot(_ slot: Int) {
-        guard slots[slot].process == nil else { return }
+        guard slots[slot].process == nil, !slots[slot].isLost else { return }
         slots[slot].serial += 1
         slots[slot].isWanted = true
         counters.boots += 1
@@ -75,6 +75,10 @@ extension SimWorld {
             guard slots[node].process != nil else { return }
             kill(node)
             if let downMs { bootLater(node, inMs: downMs) }
+        case .loss(let node):
+            kill(node)
+            slots[node].isWanted = false
+            slots[node].isLost = true
         case .pause(let node, _): slots[node].process?.isPaused = true
         case .slow(let node, _, let turnMs): slots[node].process?.turnUs = Int64(turnMs) * 1_000
         case .partition, .slowLink, .lossyLink: updateNetwork()
@@ -98,7 +102,7 @@ extension SimWorld {
             rolling = slots.indices.filter { slots[$0].process != nil }
             rollOn()
         case .clientLinksBreak(let node, let broken, let silently): breakSockets(at: node, broken, silently)
-        case .clientsCut(let node, let ms): slots[node].clientsCutUntilUs = nowUs + Int64(ms) * 1_000
+        case .clientsCut(let node, _): slots[node].isCutFromClients = true
         }
     }
 
@@ -116,6 +120,12 @@ extension SimWorld {
             }
             if !isStillPaused { slots[node].process?.wake() }
         case .slow(let node, _, _): slots[node].process?.turnUs = 0
+        case .clientsCut(let node, _):
+            let isStillCut = plan.faults.indices.contains { other in
+                guard activeFaults[other], case .clientsCut(node, _) = plan.faults[other].fault else { return false }
+                return true
+            }
+            if !isStillCut { endClientsCut(node) }
         case .partition, .slowLink, .lossyLink, .linkBreak: updateNetwork()
         case .storeCut, .storeSlow, .answersLost, .swapsLate: updateStore()
         case .storeAway(let ms, let stops):
@@ -135,7 +145,6 @@ extension SimWorld {
         rolling = []
         rollingSlot = nil
         for slot in slots.indices {
-            slots[slot].clientsCutUntilUs = 0
             if slots[slot].isWanted, slots[slot].process == nil { bootLater(slot, inMs: random.from(1...300)) }
         }
         players.faultsEnded(nowMs: nowMs, into: &orders)

@@ -13,6 +13,9 @@ struct SimSocket {
     /// Nothing comes through any more, and nobody was told.
     var isBroken = false
     var isReading = true
+    /// What waits for the end of a cut.
+    var toServer: [ServerWord] = []
+    var toClient: [ClientWord] = []
     /// What the client's system has, and the client does not read.
     var unread: [ClientWord] = []
     /// What has not left the server.
@@ -72,13 +75,11 @@ extension SimWorld {
     private func setReading(_ isReading: Bool, _ link: SimLink) {
         guard let socket = socket(link), socket.isReading != isReading else { return }
         sockets[link.index]?.isReading = isReading
+        trace.line(nowUs, "client link \(link.number) \(isReading ? "reads again" : "reads no more")")
         guard isReading else { return }
-        let words = socket.unread + socket.queued
-        sockets[link.index]?.unread = []
-        sockets[link.index]?.queued = []
-        sockets[link.index]?.queuedBytes = 0
-        sockets[link.index]?.liveBytes = 0
-        for word in words { transmit(word, on: link) }
+        agenda.add(.toClient(link, .readAgain), atUs: nowUs)
+        dropQueued(link)
+        for word in socket.queued { transmit(word, on: link) }
         schedule(.drained(link), for: socket.slot, socket.serial, inUs: delayUs())
     }
 
@@ -86,13 +87,12 @@ extension SimWorld {
 
     func arrive(_ word: ServerWord, from link: SimLink) {
         guard let socket = socket(link), !socket.isBroken else { return }
-        let slot = slots[socket.slot]
-        if slot.clientsCutUntilUs > nowUs {
-            agenda.add(.toServer(link, word), atUs: slot.clientsCutUntilUs)
+        if slots[socket.slot].isCutFromClients {
+            sockets[link.index]?.toServer.append(word)
             return
         }
         if case .open = word {
-            guard let process = slot.process else {
+            guard let process = slots[socket.slot].process else {
                 // Nobody listens there.
                 sockets[link.index]?.isServerDone = true
                 agenda.add(.toClient(link, .closed), atUs: nowUs + delayUs())
@@ -114,15 +114,27 @@ extension SimWorld {
 
     func arrive(_ word: ClientWord, at link: SimLink) {
         guard let socket = socket(link), !socket.isClientDone else { return }
+        if case .readAgain = word {
+            guard socket.isReading else { return }
+            sockets[link.index]?.unread = []
+            for word in socket.unread { take(word, at: link) }
+            return
+        }
         if socket.isBroken {
             if case .closed = word {} else { return }
         }
-        let slot = slots[socket.slot]
-        if slot.clientsCutUntilUs > nowUs {
-            agenda.add(.toClient(link, word), atUs: slot.clientsCutUntilUs)
-            return
+        if slots[socket.slot].isCutFromClients {
+            sockets[link.index]?.toClient.append(word)
+        } else if !socket.isReading || !socket.unread.isEmpty {
+            sockets[link.index]?.unread.append(word)
+        } else {
+            take(word, at: link)
         }
-        if !socket.isReading {
+    }
+
+    private func take(_ word: ClientWord, at link: SimLink) {
+        guard let socket = socket(link), !socket.isClientDone else { return }
+        guard socket.isReading else {
             sockets[link.index]?.unread.append(word)
             return
         }
@@ -141,8 +153,22 @@ extension SimWorld {
             sockets[link.index]?.isClientDone = true
             trace.line(nowUs, "client link \(link.number) ends")
             players.linkClosed(link, nowMs: nowMs, into: &orders)
+        case .readAgain: break
         }
         carryOutOrders()
+    }
+
+    /// The way is there again: what waited arrives before anything else.
+    func endClientsCut(_ slot: Int) {
+        slots[slot].isCutFromClients = false
+        for i in sockets.indices {
+            guard let socket = sockets[i], socket.slot == slot else { continue }
+            let link = SimLink(number: UInt32(i))
+            sockets[i]?.toServer = []
+            sockets[i]?.toClient = []
+            for word in socket.toServer { arrive(word, from: link) }
+            for word in socket.toClient { arrive(word, at: link) }
+        }
     }
 
     // MARK: The server's end
@@ -170,7 +196,7 @@ extension SimWorld {
     }
 
     private func transmit(_ word: ClientWord, on link: SimLink) {
-        guard let socket = socket(link), !socket.isClientDone else { return }
+        guard let socket = socket(link), !socket.isClientDone, !socket.isBroken else { return }
         let atUs = max(nowUs + delayUs(), socket.toClientUs + 1)
         sockets[link.index]?.toClientUs = atUs
         agenda.add(.toClient(link, word), atUs: atUs)

@@ -45,7 +45,9 @@ public final class SimWorld {
     /// By number of the home.
     private var generations: [UInt64?]
     /// Shards whose newest epoch has not started yet.
-    private var starting: [(shard: ShardID, epoch: UInt64, primary: NodeID)] = []
+    private var starting: [(shard: ShardID, epoch: UInt64, primary: NodeID, isOther: Bool)] = []
+    /// By shard: who was told to be primary last.
+    private var primaries: [Int: NodeID] = [:]
 
     public init(
         seed: UInt64, plan: FaultPlan, options: SimOptions = SimOptions(), players: any SimPlayers = NoPlayers(),
@@ -58,12 +60,14 @@ public final class SimWorld {
         self.checkers = checkers
         homes = plan.setup.layout.homes
         let setup = plan.setup
-        limits = SharedLimits(setup.limits, layout: setup.layout)
+        limits = SharedLimits(setup.limits, layout: setup.layout, mutations: options.modelMutations)
         trace = Trace(write: write)
         slots = (0..<setup.slots).map { SimSlot(name: "n\($0)", host: setup.hosts.isEmpty ? "" : setup.hosts[$0]) }
         network = SimNetwork(slots: setup.slots, random: SimRandom(seed: seed, stream: 2))
-        front = StoreFront(
+        var front = StoreFront(
             shards: setup.layout.count, slots: setup.slots, random: SimRandom(seed: seed, stream: 3))
+        front.store.mutations = options.worldMutations
+        self.front = front
         random = SimRandom(seed: seed, stream: 4)
         generations = Array(repeating: nil, count: setup.layout.count)
         activeFaults = Array(repeating: false, count: plan.faults.count)
@@ -133,6 +137,7 @@ public final class SimWorld {
         nowUs = max(nowUs, next.timeUs)
         step.timeUs = nowUs
         step.slot = nil
+        step.asker = nil
         step.fault = nil
         step.kind = .other
         step.effects.removeAll(keepingCapacity: true)
@@ -251,7 +256,8 @@ public final class SimWorld {
     // MARK: The coordinator
 
     func ask(_ request: StoreRequest, id: UInt64, from process: SimProcess) {
-        let ask = StoreAsk(slot: process.slot, serial: process.serial, id: id, request: request)
+        let ask = StoreAsk(
+            slot: process.slot, serial: process.serial, node: process.node, id: id, request: request)
         trace.line(nowUs, "\(process.name) asks etcd #\(id): \(request)")
         if let atUs = front.send(ask, nowUs: nowUs) { agenda.add(.store(ask), atUs: atUs) }
         schedule(.unanswered(id: id), for: process.slot, process.serial, inUs: SimProcess.storeTimeoutUs)
@@ -259,6 +265,7 @@ public final class SimWorld {
 
     private func arrive(_ ask: StoreAsk) {
         begin(.store)
+        step.asker = ask.node
         let before = front.store.revision
         switch front.arrive(ask, nowUs: nowUs) {
         case .lost: trace.line(nowUs, "etcd never hears #\(ask.id) of n\(ask.slot)")
@@ -321,19 +328,25 @@ public final class SimWorld {
             players.shardLost(shard, nowMs: nowMs)
         }
         generations[shard.number] = record.generation
-        if let at = starting.firstIndex(where: { $0.shard == shard }) { starting.remove(at: at) }
-        starting.append((shard, record.epoch, record.primary))
+        // A primary that stays one goes on at once.
+        var isOther = primaries[shard.number] != record.primary
+        primaries[shard.number] = record.primary
+        if let at = starting.firstIndex(where: { $0.shard == shard }) {
+            isOther = starting.remove(at: at).isOther || isOther
+        }
+        starting.append((shard, record.epoch, record.primary, isOther))
     }
 
     /// Notices when a primary has started.
     private func lookForStarts() {
-        guard !starting.isEmpty, let slot = step.slot, let host = slots[slot].process?.host else { return }
+        guard !starting.isEmpty, let slot = step.slot, let process = slots[slot].process, let node = process.node
+        else { return }
         starting.removeAll { waiting in
-            guard waiting.primary == host.node, let view = host.look(at: waiting.shard), view.isStarted,
+            guard waiting.primary == node, let view = process.host?.look(at: waiting.shard), view.isStarted,
                 view.epoch == waiting.epoch
             else { return false }
-            trace.line(nowUs, "s\(waiting.shard.number) starts epoch \(waiting.epoch) at \(host.node.name)")
-            players.epochStarted(waiting.shard, nowMs: nowMs)
+            trace.line(nowUs, "s\(waiting.shard.number) starts epoch \(waiting.epoch) at \(node.name)")
+            if waiting.isOther { players.epochStarted(waiting.shard, nowMs: nowMs) }
             return true
         }
     }
