@@ -6,7 +6,13 @@ extension ShardHost {
 
     mutating func see(_ record: VersionedRecord, of shard: ShardID) {
         let i = shard.number
-        if let known = places[i].route, known.revision >= record.revision { return }
+        if let known = places[i].route, known.revision >= record.revision {
+            if settings.mutations.contains(.doubtRead) {
+                places[i].replica?.see(record, nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
+                carryOut(shard)
+            }
+            return
+        }
         let before = places[i].route?.record
         places[i].route = record
         if record.record.generation > 1 { begunAnew[shard] = record.record.generation }
@@ -67,11 +73,16 @@ extension ShardHost {
     ) {
         guard isPinnedHere(shard) else { return }
         if places[shard.number].replica == nil {
-            guard case .invite = message else {
+            switch message {
+            case .invite: makeReplica(shard)
+            // The first of a generation: the record may come here later than who starts by it.
+            case .start(let record) where record.record.lists(node):
+                see(record, of: shard)
+                if places[shard.number].replica == nil { return }
+            default:
                 // A replica that was here is known by its process; this one never was.
                 return
             }
-            makeReplica(shard)
             if let route = places[shard.number].route {
                 places[shard.number].replica?.see(route, nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
             }

@@ -9,7 +9,7 @@ public final class ClusterChecker: Checker {
     /// Simulated time between two looks at everything.
     static let wholeUs: Int64 = 250_000
     /// Between two comparisons of states.
-    static let digestUs: Int64 = 2_000_000
+    static let digestUs: Int64 = 250_000
 
     let plan: FaultPlan
     let homes: [ShardID]
@@ -19,6 +19,8 @@ public final class ClusterChecker: Checker {
     var slots: [SlotView]
     var rest = RestWatch()
     var offlineMarks: [PlayerKey: OfflineMark] = [:]
+    /// Since when registered nodes are not registered any more.
+    var absentSinceUs: [NodeID: Int64] = [:]
     /// By incarnation: when processes ended.
     var endsUs: [UInt64: Int64] = [:]
     private var wholeDueUs: Int64 = 0
@@ -38,6 +40,7 @@ public final class ClusterChecker: Checker {
         var openSinceUs: [Int64?]
         /// When the process was paused last, or had too much to do.
         var heldUpUs: Int64 = 0
+        var isPaused = false
 
         init(homes: Int) {
             glances = Array(repeating: nil, count: homes)
@@ -67,8 +70,12 @@ public final class ClusterChecker: Checker {
             return found
         }
         for event in step.storeEvents {
-            guard case .record(let shard, let record) = event.change else { continue }
-            if let found = changed(shard, record, by: step.asker, world) { return found }
+            switch event.change {
+            case .record(let shard, let record):
+                if let found = changed(shard, record, by: step.asker, world) { return found }
+            case .registered(let info): absentSinceUs[info.id] = nil
+            case .unregistered(let node): absentSinceUs[node] = world.nowUs
+            }
         }
         guard world.nowUs >= wholeDueUs else { return nil }
         wholeDueUs = world.nowUs + Self.wholeUs
@@ -117,9 +124,10 @@ public final class ClusterChecker: Checker {
 
     /// What a process could not do because it stood still, or was busy, is not held against it.
     func noteHeldUp(_ slot: Int, _ process: SimProcess, _ world: SimWorld) {
-        if process.isPaused || process.turnUs > 0 || process.busyUntilUs > world.nowUs {
+        if process.isPaused || slots[slot].isPaused || process.turnUs > 0 || process.busyUntilUs > world.nowUs {
             slots[slot].heldUpUs = max(world.nowUs, process.busyUntilUs)
         }
+        slots[slot].isPaused = process.isPaused
     }
 
     private func changed(
@@ -203,7 +211,11 @@ public final class ClusterChecker: Checker {
         return check(members: shard, world)
     }
 
-    private func mayLive(_ node: NodeID, _ world: SimWorld) -> Bool { world.process(of: node) != nil }
+    /// Who has not been registered for 30 s counts as dead, even if it goes on somewhere.
+    private func mayLive(_ node: NodeID, _ world: SimWorld) -> Bool {
+        if let since = absentSinceUs[node], world.nowUs - since >= 29_500_000 { return false }
+        return world.process(of: node) != nil
+    }
 
     // MARK: Everything
 

@@ -17,7 +17,14 @@ extension Mutant {
         // 2: lower epochs are acknowledged.
         Mutant("oldEpoch", [1, 2], replica: .oldEpoch) { draw in
             draw.setup.nodes = draw.random.pick([3, 4])
-            draw.pauses(3, 2_000...8_000)
+            // The one that wakes must not hear of what it missed before it goes on.
+            for _ in 0..<2 {
+                let node = draw.node()
+                let atMs = draw.time(FaultPlan.firstFaultMs...10_000)
+                let ms = draw.random.from(2_500...5_000)
+                draw.add(atMs: atMs, .storeCut(node: node, forMs: ms + 2_000))
+                draw.add(atMs: atMs + 1, .pause(node: node, forMs: ms))
+            }
         },
         // 3: acknowledgements of another epoch count.
         Mutant("ackEpoch", [1, 3], replica: .ackEpoch) { draw in

@@ -61,6 +61,11 @@ public struct Mutant: Sendable {
 }
 
 extension Simulation {
+    /// With clients and what checks them.
+    public static func watched(options: SimOptions = SimOptions()) -> Simulation {
+        Simulation(options: options, players: { seed, plan in SimCrowd(seed: seed, plan: plan) })
+    }
+
     /// With clients, and with all that checks.
     public static func checked(options: SimOptions = SimOptions()) -> Simulation {
         Simulation(

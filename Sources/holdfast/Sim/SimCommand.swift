@@ -16,6 +16,7 @@ enum SimCommand {
             .value("jobs", "N", "simulations at a time (1)"),
             .value("keep-going", "N", "ends after so many failing seeds (1)"),
             .flag("gentle", "messages between nodes are lost only together with a reset of their link"),
+            .flag("clients-only", "checks what clients are told, and nothing inside the nodes"),
             .value("mutant", "NAME", "a deliberate bug, or \"all\": seeds until it is found (--seeds, or 1-2000)"),
             .flag("healthy", "with --mutant: the same schedules without the bug"),
             .value("shrink", "N", "runs at most to make a failing schedule small (150)"),
@@ -25,7 +26,8 @@ enum SimCommand {
         var options = SimOptions()
         options.isHarsh = !arguments.flag("gentle")
         if let name = arguments.string("mutant") { return try hunt(name, arguments) }
-        let simulation = Simulation.checked(options: options)
+        let simulation =
+            arguments.flag("clients-only") ? .watched(options: options) : Simulation.checked(options: options)
         if let seed = try arguments.int("seed", in: 0...Int.max) {
             return try one(UInt64(seed), simulation, arguments)
         }
