@@ -191,7 +191,13 @@ extension ShardHost {
     private mutating func dropLostGateways(of shard: ShardID) {
         let i = shard.number
         for (gateway, session, isLost) in places[i].replica?.state?.knownGateways ?? [] {
-            guard let at = nodes[gateway.incarnation] else { continue }
+            guard let at = nodes[gateway.incarnation] else {
+                // Registered before a node that this one has seen registered, and never seen: it ended before.
+                if gateway.incarnation < nodes.keys.max() ?? 0, places[i].facts.isOpen {
+                    log(.gatewayGone(gateway), in: shard, isPatient: false)
+                }
+                continue
+            }
             guard places[i].facts.isOpen else { return }
             if view.isLost(at) {
                 log(.gatewayGone(gateway), in: shard, isPatient: false)
