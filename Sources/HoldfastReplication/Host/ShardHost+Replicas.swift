@@ -192,9 +192,10 @@ extension ShardHost {
         let i = shard.number
         for (gateway, session, isLost) in places[i].replica?.state?.knownGateways ?? [] {
             guard let at = nodes[gateway.incarnation] else {
-                // Registered before a node that this one has seen registered, and never seen: it ended before.
-                if gateway.incarnation < nodes.keys.max() ?? 0, places[i].facts.isOpen {
-                    log(.gatewayGone(gateway), in: shard, isPatient: false)
+                // Registered before a node that this one has seen registered, and never seen: it has ended, or its
+                // registration has. That is not enough to forget what is known of its channel.
+                if !isLost, gateway.incarnation < nodes.keys.max() ?? 0, places[i].facts.isOpen {
+                    log(.gatewayLost(gateway, session: session + 1), in: shard, isPatient: false)
                 }
                 continue
             }
