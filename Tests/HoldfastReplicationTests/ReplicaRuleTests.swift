@@ -129,7 +129,7 @@ import Testing
     @Test func backupThatDoesNotAcknowledgeIsStuck() {
         var world = Self.world(2, of: 2)
         world.command(0, 1)
-        world.pass(490) { $0.to == 1 }
+        world.pass(1_240) { $0.to == 1 }
         #expect(world.stuck.isEmpty)
         world.pass(20) { $0.to == 1 }
         #expect(world.stuck.map(\.1) == [world.nodes[1].id])

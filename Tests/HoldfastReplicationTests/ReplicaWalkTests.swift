@@ -4,8 +4,8 @@ import Testing
 
 @testable import HoldfastReplication
 
-/// Replicas of one shard through losses, repeats, late messages, swaps in doubt, crashes and restarts: the same walk that
-/// the rules were checked with before they were built (DESIGN, Safety 3–8), on what was built.
+/// Replicas of one shard through losses, repeats, late messages, swaps in doubt, crashes and restarts: the same walk
+/// that the rules were checked with before they were built (DESIGN, Safety 3–8), on what was built.
 @Suite struct ReplicaWalkTests {
     /// HOLDFAST_SEEDS=1000...1999 walks others, as many as one has time for.
     static let seeds: ClosedRange<UInt64> = {

@@ -145,9 +145,12 @@ import Testing
 
     // MARK: Time
 
-    private func entry(_ index: UInt64, at timeMs: Int64, wall: Int64? = nil) -> ReplicaGlance {
+    private func entry(
+        _ index: UInt64, at timeMs: Int64, wall: Int64? = nil, committed: UInt64? = nil
+    ) -> ReplicaGlance {
         ReplicaGlance(
-            role: .primary, generation: 1, epoch: 1, last: index, hash: 0, committed: 0, isStarted: true, isOpen: true,
+            role: .primary, generation: 1, epoch: 1, last: index, hash: 0, committed: committed ?? index,
+            isStarted: true, isOpen: true,
             mayTell: true, timeMs: timeMs, wallMs: wall ?? timeMs, told: nil)
     }
 
@@ -158,6 +161,16 @@ import Testing
         // Another primary, to which entry 2 came 20 ms late.
         let known = ShardClock.Known(leadMs: 4_880, seenMs: 1_120)
         #expect(clock.made(entry(3, at: 6_880), by: b, of: shard, known: known, nowMs: 2_000) == nil)
+    }
+
+    @Test func anEntryThatGotNowhereHoldsNobody() {
+        var clock = ShardClock()
+        _ = clock.made(entry(1, at: 5_000), by: a, of: shard, known: nil, nowMs: 100)
+        _ = clock.made(entry(2, at: 5_100, committed: 1), by: a, of: shard, known: nil, nowMs: 200)
+        var other = clock
+        #expect(other.made(entry(2, at: 5_050), by: b, of: shard, known: nil, nowMs: 250) == nil)
+        other = clock
+        #expect(other.made(entry(2, at: 4_999), by: b, of: shard, known: nil, nowMs: 250)?.invariant == 11)
     }
 
     @Test func timeThatFallsRunsOrStandsIsFound() {

@@ -18,13 +18,17 @@ import Testing
         return store
     }
 
-    private func register(_ store: inout SimStore, _ name: String, _ incarnation: UInt64? = nil, nowUs: Int64 = 0)
-        -> (NodeInfo, UInt64)?
-    {
-        let answer = store.apply(
-            .register(name: name, incarnation: incarnation, roles: .all, host: "", isDraining: false), nowUs: nowUs)
-        guard case .registered(let info, let lease) = answer else { return nil }
-        return (info, lease)
+    private func register(
+        _ store: inout SimStore, _ name: String, _ incarnation: UInt64? = nil, after: UInt64 = 0, lease: UInt64? = nil,
+        nowUs: Int64 = 0
+    ) -> (info: NodeInfo, lease: UInt64, revision: UInt64)? {
+        var under = lease ?? 0
+        if lease == nil, case .granted(let granted) = store.apply(.grant, nowUs: nowUs) { under = granted }
+        let own = SimRegistration(
+            name: name, incarnation: incarnation, roles: .all, host: "", isDraining: false, mark: 7)
+        let answer = store.apply(.register(own, lease: under, after: after), nowUs: nowUs)
+        guard case .registered(let info, let lease, let revision) = answer else { return nil }
+        return (info, lease, revision)
     }
 
     // MARK: Content
@@ -49,32 +53,50 @@ import Testing
     @Test func anIncarnationIsTheRevisionOfTheFirstRegistration() throws {
         var store = store()
         let registered = register(&store, "n1")
-        let (first, _) = try #require(registered)
-        #expect(first.id.incarnation == store.revision)
-        let again = register(&store, "n1", first.id.incarnation)
-        #expect(again?.0.id == first.id)
-        #expect(store.nodes.map(\.id) == [first.id])
-        let newest = register(&store, "n1")
-        let (newer, _) = try #require(newest)
-        #expect(newer.id.incarnation > first.id.incarnation)
-        let refused = register(&store, "n1", first.id.incarnation)
-        #expect(refused == nil, "a newer process has the name")
-        #expect(store.nodes.map(\.id) == [newer.id])
+        let first = try #require(registered)
+        #expect(first.info.id.incarnation == store.revision)
+        let again = register(&store, "n1", first.info.id.incarnation, after: first.revision)
+        #expect(again?.info.id == first.info.id)
+        #expect(store.nodes.map(\.id) == [first.info.id])
+        let newest = register(&store, "n1", after: again?.revision ?? 0)
+        let newer = try #require(newest)
+        #expect(newer.info.id.incarnation > first.info.id.incarnation)
+        #expect(store.nodes.map(\.id) == [newer.info.id])
+    }
+
+    @Test func aRegistrationThatComesLateChangesNothing() throws {
+        var store = store()
+        // Two requests of one process, of which the first comes behind the second.
+        let registered = register(&store, "n1")
+        let own = try #require(registered)
+        let late = register(&store, "n1")
+        #expect(late == nil, "it is changed since")
+        #expect(store.nodes.map(\.id) == [own.info.id])
+        // Nor when the name is free again: the lease that it came with is gone.
+        guard case .granted(let old) = store.apply(.grant, nowUs: 100) else {
+            Issue.record("no lease")
+            return
+        }
+        store.endLeases(nowUs: 20_000_000)
+        #expect(store.nodes.isEmpty)
+        let later = register(&store, "n1", lease: old, nowUs: 20_000_000)
+        #expect(later == nil)
+        #expect(store.nodes.isEmpty)
     }
 
     @Test func aLeaseRunsOutUnlessItIsKept() throws {
         var store = store()
         let registered = register(&store, "n1")
-        let (info, lease) = try #require(registered)
-        guard case .kept(true) = store.apply(.keepAlive(lease: lease), nowUs: 4_000_000) else {
+        let own = try #require(registered)
+        guard case .kept(true) = store.apply(.keepAlive(lease: own.lease), nowUs: 4_000_000) else {
             Issue.record("the lease is not kept")
             return
         }
         store.endLeases(nowUs: 8_999_999)
-        #expect(store.nodes.map(\.id) == [info.id])
+        #expect(store.nodes.map(\.id) == [own.info.id])
         store.endLeases(nowUs: 9_000_000)
         #expect(store.nodes.isEmpty)
-        guard case .kept(false) = store.apply(.keepAlive(lease: lease), nowUs: 9_000_001) else {
+        guard case .kept(false) = store.apply(.keepAlive(lease: own.lease), nowUs: 9_000_001) else {
             Issue.record("a lease that is gone is kept")
             return
         }
@@ -82,11 +104,11 @@ import Testing
 
     @Test func theLeaseOfAnOlderRegistrationTakesNothingAway() throws {
         var store = store()
-        _ = register(&store, "n1")
-        let newest = register(&store, "n1", nowUs: 3_000_000)
-        let (newer, _) = try #require(newest)
+        let registered = register(&store, "n1")
+        let newest = register(&store, "n1", after: registered?.revision ?? 0, nowUs: 3_000_000)
+        let newer = try #require(newest)
         store.endLeases(nowUs: 5_000_000)
-        #expect(store.nodes.map(\.id) == [newer.id])
+        #expect(store.nodes.map(\.id) == [newer.info.id])
     }
 
     @Test func changesAreKeptUntilTheCompaction() {
@@ -178,8 +200,7 @@ import Testing
     @Test func aWatchGetsEverythingOnceAndInOrder() throws {
         var front = front { _ in }
         let start = front.store.revision
-        _ = front.store.apply(
-            .register(name: "n1", incarnation: nil, roles: .all, host: "", isDraining: false), nowUs: 0)
+        _ = register(&front.store, "n1")
         let ask = StoreAsk(slot: 2, serial: 9, node: nil, id: 1, request: .watch(after: start))
         guard case .answered(.watching, _) = front.arrive(ask, nowUs: 0) else {
             Issue.record("no watch")
@@ -196,8 +217,7 @@ import Testing
         #expect(try #require(second.first).atUs > #require(first.first).atUs)
         let broken = front.breakWatch(2, nowUs: 5, silently: false)
         #expect(broken?.serial == 9)
-        _ = front.store.apply(
-            .register(name: "n2", incarnation: nil, roles: .all, host: "", isDraining: false), nowUs: 0)
+        _ = register(&front.store, "n2")
         let last = front.pump(nowUs: 6)
         #expect(last.isEmpty, "a broken watch gets nothing")
     }

@@ -4,7 +4,8 @@ import HoldfastProtocol
 extension ShardMachine {
     /// The players whose links were there are dropped, and members of rooms stop reading.
     mutating func gatewayLost(_ gateway: GatewayID, _ context: inout EntryContext) {
-        let keys = limits.mutations.contains(.unsorted) ? Array(players.keys) : players.keys.sorted(by: PlayerKey.isOrdered)
+        let isSorted = !limits.mutations.contains(.unsorted)
+        let keys = isSorted ? players.keys.sorted(by: PlayerKey.isOrdered) : Array(players.keys)
         for key in keys {
             if players[key]?.replacing?.link.gateway == gateway {
                 players[key]?.replacing = nil

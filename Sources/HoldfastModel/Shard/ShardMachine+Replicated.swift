@@ -13,7 +13,8 @@ extension ShardMachine: ReplicatedMachine {
         var context = EntryContext(place, firstNumber: firstNumber, limits: limits)
         // Handed in and out, so that the caller's buffer is used.
         swap(&context.effects, &effects)
-        if case .epochStart = step { holdPresence(context) }
+        // Before the first entry nobody can have been dropped.
+        if case .epochStart = step, place.index > 1 { holdPresence(context) }
         fireDeadlines(&context)
         switch step {
         case .command(let command): handle(command, &context)

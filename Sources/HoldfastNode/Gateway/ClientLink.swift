@@ -36,7 +36,9 @@ actor ClientLink {
     private static let lowWater = 64 * 1024
 
     private func surroundings() -> ConnectionMachine.Surroundings {
-        .init(nowMs: socket.loop.nowMs, wallMs: node.shared.wallMs, tokens: node.shared.tokens, node: node.shared.node.name)
+        .init(
+            nowMs: socket.loop.nowMs, wallMs: node.shared.wallMs, tokens: node.shared.tokens,
+            node: node.shared.node.name)
     }
 
     // MARK: From the client

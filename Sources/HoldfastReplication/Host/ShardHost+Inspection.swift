@@ -67,13 +67,18 @@ public struct ChannelView<Other: Hashable & Sendable>: Hashable, Sendable {
     /// are none.
     public let first: UInt64
     public let last: UInt64
+    /// The gateway counts as lost, and nothing came or went since.
+    public let isLost: Bool
 
-    public init(other: Other, life: UInt64, accepted: UInt64, first: UInt64, last: UInt64) {
+    public init(
+        other: Other, life: UInt64, accepted: UInt64, first: UInt64, last: UInt64, isLost: Bool = false
+    ) {
         self.other = other
         self.life = life
         self.accepted = accepted
         self.first = first
         self.last = last
+        self.isLost = isLost
     }
 }
 
@@ -139,7 +144,7 @@ extension ShardHost {
         (places[shard.number].replica?.state?.gateways ?? [:]).sorted { $0.key < $1.key }.map {
             ChannelView(
                 other: $0.key, life: $0.value.session, accepted: $0.value.accepted, first: $0.value.outbox.first,
-                last: $0.value.outbox.last)
+                last: $0.value.outbox.last, isLost: $0.value.isLost)
         }
     }
 

@@ -191,7 +191,14 @@ extension ShardHost {
     private mutating func dropLostGateways(of shard: ShardID) {
         let i = shard.number
         for (gateway, session, isLost) in places[i].replica?.state?.knownGateways ?? [] {
-            guard let at = nodes[gateway.incarnation] else { continue }
+            guard let at = nodes[gateway.incarnation] else {
+                // Registered before a node that this one has seen registered, and never seen: it has ended, or its
+                // registration has. That is not enough to forget what is known of its channel.
+                if !isLost, gateway.incarnation < nodes.keys.max() ?? 0, places[i].facts.isOpen {
+                    log(.gatewayLost(gateway, session: session + 1), in: shard, isPatient: false)
+                }
+                continue
+            }
             guard places[i].facts.isOpen else { return }
             if view.isLost(at) {
                 log(.gatewayGone(gateway), in: shard, isPatient: false)

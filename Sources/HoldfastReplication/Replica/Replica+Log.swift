@@ -19,8 +19,8 @@ extension Replica {
     // MARK: At the primary
 
     /// Logs something.
-    /// - Parameter direct: a gateway in this process whose items are taken as soon as they are made, if there is no other
-    ///   replica; they are to be fetched by `takeDirect` of the state at once.
+    /// - Parameter direct: a gateway in this process whose items are taken as soon as they are made, if there is no
+    ///   other replica; they are to be fetched by `takeDirect` of the state at once.
     /// - Precondition: `isOpen`.
     mutating func append(
         _ body: EntryBody<Machine.Command>, random: (UInt64, UInt64), isPatient: Bool, direct: GatewayID? = nil,

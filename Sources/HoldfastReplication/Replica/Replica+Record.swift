@@ -74,9 +74,9 @@ extension Replica {
 
     /// This node is listed, is no learner, and was no replica.
     ///
-    /// Then it has been listed since the generation began, and begins empty like all that were. For an incarnation comes
-    /// to be listed either by the first record of a generation, or by a swap that adds it; and that is only asked for
-    /// when it has acknowledged, as a learner of the very record that the swap compares. A learner ceases to be one
+    /// Then it has been listed since the generation began, and begins empty like all that were. For an incarnation
+    /// comes to be listed either by the first record of a generation, or by a swap that adds it; and that is only asked
+    /// for when it has acknowledged, as a learner of the very record that the swap compares. A learner ceases to be one
     /// only when it sees another record; so whoever finds itself added is still a learner, or has seen a record of this
     /// generation that did not list it and would find itself listed later without having learned, which cannot be.
     private mutating func begin(

@@ -91,8 +91,8 @@ extension Replica {
         ask(from: base.revision, to: next, into: &effects)
     }
 
-    /// This node has been out of touch (design, rule 8): a swap that changes only the epoch shows that the shard has not
-    /// been begun anew meanwhile, and that this cannot still come.
+    /// This node has been out of touch (design, rule 8): a swap that changes only the epoch shows that the shard has
+    /// not been begun anew meanwhile, and that this cannot still come.
     mutating func confirm(nowMs: Int64, into effects: inout [ReplicaEffect]) {
         wake(nowMs: nowMs)
         guard isStarted else { return }

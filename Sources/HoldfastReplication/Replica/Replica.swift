@@ -139,7 +139,8 @@ struct Replica<Machine: ReplicatedMachine>: Sendable {
         var swapMs: Int64 = .min
         /// Logs differ: nothing is started, so that nothing is taken back.
         var isHalted = false
-        /// This node was out of touch: others may have begun the shard anew, and nothing is told in this epoch any more.
+        /// This node was out of touch: others may have begun the shard anew, and nothing is told in this epoch any
+        /// more.
         var isUnconfirmed = false
     }
 

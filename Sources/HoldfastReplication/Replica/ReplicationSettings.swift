@@ -4,8 +4,9 @@ public struct ReplicationSettings: Hashable, Sendable {
 
     /// A primary repeats what a replica has not answered after this long; it also paces repeated swaps and readings.
     public var resendMs: Int64 = 100
-    /// A backup that leaves an entry unacknowledged this long is stuck (design, rule 14).
-    public var stuckMs: Int64 = 500
+    /// A backup that leaves an entry unacknowledged this long is stuck (design, rule 14). A little longer than silence
+    /// takes: a primary that is itself not heard must know that by then, or it would drop healthy backups.
+    public var stuckMs: Int64 = 1_250
     /// A new primary goes on without those that have not told it their position after this long (rule 5).
     public var positionMs: Int64 = 200
     /// A replica that was not called for this long, though it waited for others, was held up itself: it holds the

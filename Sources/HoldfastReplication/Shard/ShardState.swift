@@ -50,8 +50,8 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
 
     /// What entries have put into outboxes and nobody has looked at yet, oldest first. Not part of the state.
     var releases = Outbox<Release>()
-    /// The gateway in this process, while this is the only replica and what it tells leaves at once: its items are taken
-    /// as soon as they are made.
+    /// The gateway in this process, while this is the only replica and what it tells leaves at once: its items are
+    /// taken as soon as they are made.
     var direct: GatewayID?
     var directItems: [Machine.Item] = []
     private var effects: [MachineEffect<Machine.Command, Machine.Item>] = []
@@ -276,7 +276,7 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
             if due > 0 {
                 found.append(
                     Backlog(target: target, life: life, first: outbox.first, last: outbox.first + UInt64(due) - 1))
-             }
+            }
         }
         for (gateway, channel) in gateways.sorted(by: { $0.key < $1.key }) {
             look(.gateway(gateway), channel.session, channel.outbox)

@@ -1,5 +1,5 @@
-/// Chance from a seed: xoshiro256** (Blackman, Vigna 2018), seeded by SplitMix64 (Steele, Lea, Flood 2014). Each part of
-/// a simulation draws from a stream of its own, so that one more draw here moves nothing there.
+/// Chance from a seed: xoshiro256** (Blackman, Vigna 2018), seeded by SplitMix64 (Steele, Lea, Flood 2014). Each part
+/// of a simulation draws from a stream of its own, so that one more draw here moves nothing there.
 public struct SimRandom: RandomNumberGenerator, Sendable {
     private var state: (UInt64, UInt64, UInt64, UInt64)
 

@@ -52,7 +52,8 @@ extension ClusterChecker {
                     return Violation(
                         10, "\(what): \(end.first) for the gateway \(end.other.incarnation) never left its outbox")
                 }
-                if let endUs = endsUs[end.other.incarnation], world.nowUs - endUs > Self.goneUs {
+                // That a channel was lost is remembered, so that what is late is not taken for new.
+                if !end.isLost, let endUs = endsUs[end.other.incarnation], world.nowUs - endUs > Self.goneUs {
                     return Violation(
                         15, "\(what) has a channel with the gateway \(end.other.incarnation), which is no more")
                 }

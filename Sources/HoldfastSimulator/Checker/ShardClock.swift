@@ -15,6 +15,11 @@ struct ShardClock {
     private var wallMs: Int64 = .min
     private var leadMs: Int64 = 0
     private var seenMs: Int64 = 0
+    private var maker: NodeID?
+    /// What it had committed then: only that is still there when another one goes on.
+    private var committed: UInt64 = 0
+    /// Its last entries.
+    private var recent: [(index: UInt64, timeMs: Int64, wallMs: Int64)] = []
 
     /// What one replica knows of time.
     struct Known {
@@ -31,15 +36,28 @@ struct ShardClock {
         let what = "\(shard.short): \(node.short) gives entry \(glance.last) the time \(glance.timeMs)"
         defer {
             if (glance.generation, glance.last) >= (generation, index) {
+                if glance.generation != generation { recent = [] }
                 generation = glance.generation
                 index = glance.last
                 timeMs = glance.timeMs
                 wallMs = glance.wallMs
                 leadMs = lead
                 seenMs = nowMs
+                maker = node
+                committed = glance.committed
+                if recent.count >= 64 { recent.removeFirst(32) }
+                recent.append((index, timeMs, wallMs))
             }
         }
         guard glance.generation == generation, glance.last >= index else { return nil }
+        // The newest entry of a primary that was replaced may never have got anywhere.
+        if maker != node, committed < index {
+            let safe = recent.last { $0.index <= committed }
+            if let safe, glance.timeMs < safe.timeMs || glance.wallMs < safe.wallMs {
+                return Violation(11, "\(what), and entry \(safe.index), which was committed, has \(safe.timeMs)")
+            }
+            return nil
+        }
         if glance.timeMs < timeMs { return Violation(11, "\(what), and entry \(index) has \(timeMs)") }
         if glance.wallMs < wallMs {
             return Violation(11, "\(what), wall time \(glance.wallMs), and entry \(index) has wall time \(wallMs)")

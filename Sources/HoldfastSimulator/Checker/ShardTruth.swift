@@ -1,8 +1,8 @@
 import HoldfastProtocol
 import HoldfastReplication
 
-/// What was ever told of one shard, and who was ever listed (invariants 1, 2 and 4). It is shown what is seen, and knows
-/// nothing else.
+/// What was ever told of one shard, and who was ever listed (invariants 1, 2 and 4). It is shown what is seen, and
+/// knows nothing else.
 struct ShardTruth {
     /// What was told of a generation. The hash of the log at the newest entry stands for all before it.
     struct Life {

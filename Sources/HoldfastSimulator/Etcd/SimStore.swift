@@ -7,6 +7,9 @@ public struct SimStore: Sendable {
     struct Registration: Sendable {
         var info: NodeInfo
         var lease: UInt64
+        /// Of its last change.
+        var revision: UInt64
+        var mark: UInt64
     }
 
     struct Lease: Sendable {
@@ -47,8 +50,11 @@ public struct SimStore: Sendable {
 
     mutating func apply(_ request: StoreRequest, nowUs: Int64) -> StoreAnswer {
         switch request {
-        case .register(let name, let incarnation, let roles, let host, let isDraining):
-            return register(name, incarnation, roles, host, isDraining, nowUs)
+        case .grant:
+            lastLease += 1
+            leases.append(Lease(id: lastLease, endsUs: nowUs + Self.leaseUs))
+            return .granted(lease: lastLease)
+        case .register(let own, let lease, let after): return register(own, lease, after: after, nowUs)
         case .keepAlive(let id):
             guard let i = leases.firstIndex(where: { $0.id == id }), leases[i].endsUs > nowUs else {
                 return .kept(false)
@@ -67,28 +73,25 @@ public struct SimStore: Sendable {
     }
 
     private mutating func register(
-        _ name: String, _ incarnation: UInt64?, _ roles: NodeRoles, _ host: String, _ isDraining: Bool, _ nowUs: Int64
+        _ own: SimRegistration, _ lease: UInt64, after: UInt64, _ nowUs: Int64
     ) -> StoreAnswer {
-        let place = registrations.firstIndex { $0.info.id.name == name }
-        if let place, let incarnation, registrations[place].info.id.incarnation > incarnation { return .nameTaken }
-        revision += 1
-        lastLease += 1
-        leases.append(Lease(id: lastLease, endsUs: nowUs + Self.leaseUs))
-        var own = incarnation ?? revision
-        if mutations.contains(.noIncarnation) {
-            own = firstIncarnations[name] ?? own
-            firstIncarnations[name] = own
+        guard leases.contains(where: { $0.id == lease && $0.endsUs > nowUs }) else { return .leaseGone }
+        let place = registrations.firstIndex { $0.info.id.name == own.name }
+        guard place.map({ registrations[$0].revision }) ?? 0 == after else {
+            return .registrationLost(place.map { registrations[$0] })
         }
-        let id = NodeID(name: name, incarnation: own)
-        let info = NodeInfo(id: id, roles: roles, host: host, isDraining: isDraining)
+        revision += 1
+        let id = NodeID(name: own.name, incarnation: own.incarnation ?? revision)
+        let info = NodeInfo(id: id, roles: own.roles, host: own.host, isDraining: own.isDraining)
+        let registration = Registration(info: info, lease: lease, revision: revision, mark: own.mark)
         if let place {
-            registrations[place] = Registration(info: info, lease: lastLease)
+            registrations[place] = registration
         } else {
-            registrations.append(Registration(info: info, lease: lastLease))
+            registrations.append(registration)
             registrations.sort { $0.info.id < $1.info.id }
         }
         commit(.registered(info))
-        return .registered(info, lease: lastLease)
+        return .registered(info, lease: lease, revision: revision)
     }
 
     private mutating func swap(_ shard: ShardID, _ from: UInt64, _ to: ShardRecord) -> SwapResult {

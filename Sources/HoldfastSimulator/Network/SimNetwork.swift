@@ -1,7 +1,8 @@
 import HoldfastProtocol
 
-/// The links between nodes: from each to each other one, live and bulk. Each is made of sessions; in one session batches
-/// keep their order and are numbered, so that a hole, a repeat and a late batch of an old session are seen as such.
+/// The links between nodes: from each to each other one, live and bulk. Each is made of sessions; in one session
+/// batches keep their order and are numbered, so that a hole, a repeat and a late batch of an old session are seen as
+/// such.
 struct SimNetwork {
     /// What faults make of the way from one node to another.
     struct Condition: Equatable {

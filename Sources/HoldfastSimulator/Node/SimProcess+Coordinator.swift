@@ -21,18 +21,41 @@ extension SimProcess {
 
     // MARK: Registration
 
+    /// Registers, or registers again: under a new lease, in place of what stood there as far as this process knows.
+    /// That a request was not answered does not mean that it is not carried out, maybe much later: what has come of it
+    /// is seen before another one is made, and none takes effect when its lease is gone.
     func register() {
         guard !isRegistering else { return }
         isRegistering = true
-        var isDraining = false
-        if case .leaving = phase { isDraining = true }
-        ask(
-            .register(
-                name: name, incarnation: node?.incarnation, roles: .all, host: hostLabel, isDraining: isDraining))
+        ask(.grant)
     }
 
-    private func registered(_ info: NodeInfo, _ lease: UInt64) {
+    private func register(under lease: UInt64) {
+        newLease = lease
+        var isDraining = false
+        if case .leaving = phase { isDraining = true }
+        let own = SimRegistration(
+            name: name, incarnation: node?.incarnation, roles: .all, host: hostLabel, isDraining: isDraining,
+            mark: mark)
+        ask(.register(own, lease: lease, after: registrationRevision))
+    }
+
+    private func registrationLost(_ now: SimStore.Registration?) {
+        registrationRevision = now?.revision ?? 0
+        if let now, now.mark == mark {
+            // An earlier request of this process.
+            if now.lease == newLease { return registered(now.info, now.lease, now.revision) }
+        } else if let now, let node, now.info.id.incarnation > node.incarnation {
+            // A newer process has the name.
+            world.left(slot)
+            return
+        }
+        register(under: newLease)
+    }
+
+    private func registered(_ info: NodeInfo, _ lease: UInt64, _ revision: UInt64) {
         isRegistering = false
+        registrationRevision = revision
         self.lease = lease
         nextKeepAliveMs = nowMs + Self.keepAliveMs
         guard node == nil else { return }
@@ -135,8 +158,12 @@ extension SimProcess {
         // A late answer of a request that was given up: what it says is still true, but nobody waits for it.
         guard let ask = take(id) else { return }
         switch answer {
-        case .registered(let info, let lease): registered(info, lease)
-        case .nameTaken: world.left(slot)
+        case .granted(let lease): register(under: lease)
+        case .registered(let info, let lease, let revision): registered(info, lease, revision)
+        case .registrationLost(let now): registrationLost(now)
+        case .leaseGone:
+            isRegistering = false
+            register()
         case .kept(let isAlive):
             if !isAlive { register() }
         case .listing(let records, let nodes, let revision): listed(records, nodes, revision, askedAtMs: ask.atMs)
@@ -155,11 +182,12 @@ extension SimProcess {
     func unanswered(_ id: UInt64) {
         guard let ask = take(id) else { return }
         switch ask.request {
-        case .register:
+        case .grant, .register:
             isRegistering = false
             register()
         case .keepAlive: keepAlive()
-        case .revoke, .listNodes: break
+        case .revoke: break
+        case .listNodes: listNodes()
         case .list, .watch:
             isListing = false
             list()

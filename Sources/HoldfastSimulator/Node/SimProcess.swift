@@ -43,6 +43,12 @@ public final class SimProcess {
     var asks: [OpenAsk] = []
     var lease: UInt64 = 0
     var isRegistering = false
+    /// The one that a registration is being put under.
+    var newLease: UInt64 = 0
+    /// Of the name's registration, as far as it was seen.
+    var registrationRevision: UInt64 = 0
+    /// This process, in its registrations.
+    var mark: UInt64 { UInt64(slot) << 32 | UInt64(serial) }
     var registered: [NodeInfo] = []
     /// Up to here it has heard of changes at the coordinator.
     var storeRevision: UInt64 = 0

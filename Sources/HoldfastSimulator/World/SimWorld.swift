@@ -324,12 +324,12 @@ public final class SimWorld {
     }
 
     private func recordChanged(_ shard: ShardID, _ record: ShardRecord) {
-        if let known = generations[shard.number], known < record.generation {
-            players.shardLost(shard, nowMs: nowMs)
-        }
+        // A shard that begins has nobody whose presence could be held.
+        let isBeginning = generations[shard.number].map { $0 < record.generation } ?? true
+        if isBeginning, generations[shard.number] != nil { players.shardLost(shard, nowMs: nowMs) }
         generations[shard.number] = record.generation
         // A primary that stays one goes on at once.
-        var isOther = primaries[shard.number] != record.primary
+        var isOther = primaries[shard.number] != record.primary && !isBeginning
         primaries[shard.number] = record.primary
         if let at = starting.firstIndex(where: { $0.shard == shard }) {
             isOther = starting.remove(at: at).isOther || isOther
