@@ -17,7 +17,10 @@ extension ClusterChecker {
         let holder = holder(shard)
         if let holder, services[i].epochHolder != holder.node {
             services[i].epochHolder = holder.node
-            services[i].epochStartUs = world.nowUs
+            // A shard that begins has nobody whose presence it could hold.
+            let isFirst = services[i].generation != holder.glance.generation
+            services[i].generation = holder.glance.generation
+            services[i].epochStartUs = isFirst ? .min / 2 : world.nowUs
         }
         let isServed = holder.map { $0.glance.isOpen && $0.glance.mayTell && isAble($0.slot, world) } ?? false
         var isKill = false

@@ -17,7 +17,9 @@ struct ShardService {
     private(set) var lastHolder: NodeID?
     /// When a node that could be a replica was last kept from it, because it had been removed for a cause.
     var blockedUs: Int64 = .min / 2
-    /// When its holder began its epoch.
+    /// Of its holder.
+    var generation: UInt64 = 0
+    /// When its holder began its epoch, if it did not begin the generation.
     var epochStartUs: Int64 = .min / 2
     var epochHolder: NodeID?
 
