@@ -260,8 +260,8 @@ extension ShardHost {
     /// hear nothing of this shard any more.
     mutating func informLostGateways(of shard: ShardID) {
         let i = shard.number
-        guard places[i].facts.mayTell, nowMs >= places[i].nextResendMs else { return }
-        for (gateway, session, isLost) in places[i].replica?.state?.knownGateways ?? [] {
+        guard places[i].facts.mayTell else { return }
+        for (gateway, session, isLost) in places[i].replica?.state?.knownGateways() ?? [] {
             guard isLost, places[i].informed[gateway] != session, let receiver = nodes[gateway.incarnation],
                 !view.isGone(receiver)
             else { continue }

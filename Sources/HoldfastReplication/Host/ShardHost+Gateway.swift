@@ -57,7 +57,7 @@ extension ShardHost {
         let i = shard.number
         guard !places[i].channel.outbox.isEmpty, let primary = places[i].route?.record.primary else { return }
         let first = places[i].channel.outbox.first
-        let commands = Array(places[i].channel.outbox.all.prefix(settings.resendAtOnce).map(\.element))
+        let commands = Array(places[i].channel.outbox.all.prefix(settings.resendAtOnce).map { $0.element })
         places[i].channel.sent = first + UInt64(commands.count) - 1
         places[i].channel.progressMs = nowMs
         post(

@@ -103,14 +103,14 @@ extension ShardHost {
     ///
     /// `mutating`, as others here, only because a replica that is looked at in place need not be copied.
     public mutating func hash(of shard: ShardID, at index: UInt64) -> UInt64? {
-        places[shard.number].replica?.log.hash(at: index)
+        places[shard.number].replica?.hash(at: index)
     }
 
     /// The state of the replica here, after its newest entry.
-    public func machine(of shard: ShardID) -> Machine? { places[shard.number].replica?.state?.machine }
+    public mutating func machine(of shard: ShardID) -> Machine? { places[shard.number].replica?.state?.currentMachine() }
 
     /// A sum over the state of the replica here.
-    public func digest(of shard: ShardID) -> UInt64? { places[shard.number].replica?.state?.digest() }
+    public mutating func digest(of shard: ShardID) -> UInt64? { places[shard.number].replica?.state?.currentDigest() }
 
     /// Effects of entries up to this index have left the shard from here, in this generation.
     public func told(of shard: ShardID) -> ToldPoint? { places[shard.number].told }
@@ -140,31 +140,23 @@ extension ShardHost {
     public func wanted(of shard: ShardID) -> [NodeID] { wanted.isEmpty ? [] : wanted[shard.number] }
 
     /// The shard's ends of its channels with gateways, in order.
-    public func gatewayChannels(of shard: ShardID) -> [ChannelView<GatewayID>] {
-        (places[shard.number].replica?.state?.gateways ?? [:]).sorted { $0.key < $1.key }.map {
-            ChannelView(
-                other: $0.key, life: $0.value.session, accepted: $0.value.accepted, first: $0.value.outbox.first,
-                last: $0.value.outbox.last, isLost: $0.value.isLost)
-        }
+    public mutating func gatewayChannels(of shard: ShardID) -> [ChannelView<GatewayID>] {
+        places[shard.number].replica?.state?.gatewayViews() ?? []
     }
 
     /// The shard's ends of its channels with other shards, in order.
-    public func shardChannels(of shard: ShardID) -> [ChannelView<ShardID>] {
-        (places[shard.number].replica?.state?.peers ?? [:]).sorted { $0.key < $1.key }.map {
-            ChannelView(
-                other: $0.key, life: $0.value.generation, accepted: $0.value.accepted, first: $0.value.outbox.first,
-                last: $0.value.outbox.last)
-        }
+    public mutating func shardChannels(of shard: ShardID) -> [ChannelView<ShardID>] {
+        places[shard.number].replica?.state?.peerViews() ?? []
     }
 
     /// The entry to which an item belongs that a gateway has not taken; nil: there is none with this number.
     public mutating func entry(of number: UInt64, from shard: ShardID, for gateway: GatewayID) -> UInt64? {
-        places[shard.number].replica?.state?.gateways[gateway]?.outbox[number]?.index
+        places[shard.number].replica?.state?.entry(of: number, for: gateway)
     }
 
     /// The entry to which a command belongs that another shard has not taken.
     public mutating func entry(of number: UInt64, from shard: ShardID, for other: ShardID) -> UInt64? {
-        places[shard.number].replica?.state?.peers[other]?.outbox[number]?.index
+        places[shard.number].replica?.state?.entry(of: number, for: other)
     }
 
     /// This gateway's end of its channel with a shard, and the shard's generation as the gateway knows it.
@@ -176,6 +168,33 @@ extension ShardHost {
                 other: shard, life: end.session, accepted: end.received, first: end.outbox.first,
                 last: end.outbox.last)
         )
+    }
+}
+
+extension ShardState {
+    mutating func currentMachine() -> Machine { machine }
+    mutating func currentDigest() -> UInt64 { digest() }
+
+    mutating func entry(of number: UInt64, for gateway: GatewayID) -> UInt64? {
+        gateways[gateway]?.outbox[number]?.index
+    }
+
+    mutating func entry(of number: UInt64, for other: ShardID) -> UInt64? { peers[other]?.outbox[number]?.index }
+
+    mutating func gatewayViews() -> [ChannelView<GatewayID>] {
+        gateways.sorted { $0.key < $1.key }.map {
+            ChannelView(
+                other: $0.key, life: $0.value.session, accepted: $0.value.accepted, first: $0.value.outbox.first,
+                last: $0.value.outbox.last, isLost: $0.value.isLost)
+        }
+    }
+
+    mutating func peerViews() -> [ChannelView<ShardID>] {
+        peers.sorted { $0.key < $1.key }.map {
+            ChannelView(
+                other: $0.key, life: $0.value.generation, accepted: $0.value.accepted, first: $0.value.outbox.first,
+                last: $0.value.outbox.last)
+        }
     }
 }
 

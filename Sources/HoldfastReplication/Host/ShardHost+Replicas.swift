@@ -173,15 +173,14 @@ extension ShardHost {
     /// Acts on members that are dead or silent: again and again, until the record says otherwise.
     private mutating func suspect(_ shard: ShardID) {
         let i = shard.number
-        guard let record = places[i].route?.record, places[i].replica != nil else { return }
         places[i].replica?.maySwap = view.maySwap
-        guard view.maySwap else { return }
+        guard view.maySwap, let record = places[i].currentRecord() else { return }
         if places[i].facts.isPrimary {
             for backup in record.members where backup != node && isSuspect(backup) { drop(backup, from: shard) }
-            if let learner = places[i].replica?.learner, isSuspect(learner) {
+            if let learner = places[i].replica?.learning(), isSuspect(learner) {
                 places[i].replica?.abandon(learner, nowMs: nowMs, into: &replicaEffects)
             }
-        } else if let other = places[i].replica?.overseen, isSuspect(other), places[i].replica?.isSwapping == false {
+        } else if let other = places[i].replica?.toReplace(), isSuspect(other) {
             places[i].replica?.replacePrimary(nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
         }
         carryOut(shard)
@@ -190,7 +189,7 @@ extension ShardHost {
     /// Gateways that are dead, silent, or whose process is gone.
     private mutating func dropLostGateways(of shard: ShardID) {
         let i = shard.number
-        for (gateway, session, isLost) in places[i].replica?.state?.knownGateways ?? [] {
+        for (gateway, session, isLost) in places[i].replica?.state?.knownGateways() ?? [] {
             guard let at = nodes[gateway.incarnation] else {
                 // Registered before a node that this one has seen registered, and never seen: it has ended, or its
                 // registration has. That is not enough to forget what is known of its channel.
@@ -217,14 +216,16 @@ extension ShardHost {
         for shard in homes {
             let i = shard.number
             sweepGateway(shard)
-            if let record = places[i].route { beginAnewIfLost(shard, record) }
-            guard places[i].replica != nil else { continue }
+            beginAnewIfLost(shard)
+            guard places[i].facts.isHere else { continue }
             places[i].replica?.tick(nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
             carryOut(shard)
             suspect(shard)
             if places[i].facts.isOpen {
-                dropLostGateways(of: shard)
-                informLostGateways(of: shard)
+                if nowMs >= places[i].nextResendMs {
+                    dropLostGateways(of: shard)
+                    informLostGateways(of: shard)
+                }
                 balance(shard)
             }
             pump(shard)
@@ -236,7 +237,7 @@ extension ShardHost {
 
     /// Moves the shard one step nearer to where it should be.
     private mutating func balance(_ shard: ShardID) {
-        guard view.maySwap, !wanted.isEmpty, let record = places[shard.number].route?.record else { return }
+        guard view.maySwap, !wanted.isEmpty, let record = places[shard.number].currentRecord() else { return }
         if record.handover != nil {
             // Until that is out of the record, nothing else can be changed in it.
             places[shard.number].replica?.endHandOver(nowMs: nowMs, into: &replicaEffects)
@@ -244,7 +245,7 @@ extension ShardHost {
             return
         }
         if record.members == wanted[shard.number] { return }
-        if places[shard.number].replica?.learner == nil { budget.endSending(shard) }
+        if places[shard.number].replica?.learning() == nil { budget.endSending(shard) }
         let mayAdd = { [backOff, nowMs] (other: NodeID) in !backOff.isWaiting(other, nowMs: nowMs) }
         var step = TransferPlan.next(record, wanted: wanted[shard.number], view: view, mayAdd: mayAdd)
         if step == .nothing, record.members.count < wanted[shard.number].count {
@@ -268,10 +269,11 @@ extension ShardHost {
     }
 
     /// All replicas are lost for good: the shard begins anew here, if this node is the one for it (design, rule 8).
-    private mutating func beginAnewIfLost(_ shard: ShardID, _ route: VersionedRecord) {
+    private mutating func beginAnewIfLost(_ shard: ShardID) {
         guard view.maySwap, isPinnedHere(shard), !places[shard.number].isBeginning,
-            nowMs >= places[shard.number].nextBeginningMs,
-            !wanted.isEmpty,
+            nowMs >= places[shard.number].nextBeginningMs, !wanted.isEmpty,
+            let primary = places[shard.number].currentPrimary(), view.isLost(primary),
+            let route = places[shard.number].route,
             let record = LossPlan.fresh(route.record, wanted: wanted[shard.number], view: view, own: node)
         else { return }
         places[shard.number].nextBeginningMs = nowMs + settings.resendMs

@@ -67,6 +67,8 @@ struct ShardPlace<Machine: ReplicatedMachine>: Sendable {
     // These change nothing. They are `mutating` because a replica that is looked at in place need not be copied, with
     // all that is in it.
 
+    mutating func currentRecord() -> ShardRecord? { route?.record }
+    mutating func currentPrimary() -> NodeID? { route?.record.primary }
     mutating func accepted(of source: ChannelSource) -> UInt64? { replica?.state?.accepted(of: source) }
     mutating func session(of gateway: GatewayID) -> UInt64 { replica?.state?.session(of: gateway) ?? 1 }
     mutating func knownGeneration(of shard: ShardID) -> UInt64 { replica?.state?.knownGeneration(of: shard) ?? 1 }
@@ -102,6 +104,8 @@ struct GatewayEnd<Command: Sendable>: Sendable {
 
 /// What is asked of a replica at every step.
 struct ReplicaFacts: Sendable {
+    /// There is a replica here.
+    var isHere = false
     var isPrimary = false
     /// A primary that takes commands.
     var isOpen = false
@@ -120,10 +124,18 @@ struct ReplicaFacts: Sendable {
 }
 
 extension Replica {
-    /// `mutating` as is said at `ShardPlace`.
+    // `mutating` as is said at `ShardPlace`.
+
+    mutating func learning() -> NodeID? { learner }
+
+    /// Whom this backup would replace as the primary, were it gone.
+    mutating func toReplace() -> NodeID? { isSwapping ? nil : overseen }
+
+    mutating func hash(at index: UInt64) -> UInt64? { log.hash(at: index) }
+
     mutating func facts() -> ReplicaFacts {
         ReplicaFacts(
-            isPrimary: role == .primary, isOpen: isOpen, isStarted: isStarted, mayTell: mayTell, isAlone: isAlone,
+            isHere: true, isPrimary: role == .primary, isOpen: isOpen, isStarted: isStarted, mayTell: mayTell, isAlone: isAlone,
             committed: committed, last: last, startedIndex: lead.startedIndex, generation: state?.ownGeneration())
     }
 }

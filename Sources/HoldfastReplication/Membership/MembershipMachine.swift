@@ -56,11 +56,12 @@ public struct MembershipMachine: Sendable {
     }
 
     /// Never far in the future: a heartbeat is due, a node becomes silent, or this one is no longer in touch.
-    public func nextDeadlineMs() -> Int64 {
+    /// `mutating` so that a machine that is looked at in place is not copied.
+    public mutating func nextDeadlineMs() -> Int64 {
         var next = heartbeatAtMs
         if isInTouch { next = min(next, inTouchUntilMs) }
-        for peer in peers where !peer.isSuspect && !peer.isLost {
-            next = min(next, peer.quietSinceMs + settings.silentMs)
+        for i in peers.indices where !peers[i].isSuspect && !peers[i].isLost {
+            next = min(next, peers[i].quietSinceMs + settings.silentMs)
         }
         return next
     }

@@ -76,7 +76,7 @@ public struct MembershipView: Sendable, Equatable {
 
     /// Whether a newer incarnation of the name is registered.
     public func isReplaced(_ node: NodeID) -> Bool {
-        nodes.contains { $0.id.name == node.name && $0.id.incarnation > node.incarnation }
+        nodes.contains { $0.id.incarnation > node.incarnation && $0.id.name == node.name }
     }
 
     /// Also of nodes that this one has never known.

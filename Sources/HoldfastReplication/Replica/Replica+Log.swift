@@ -36,14 +36,8 @@ extension Replica {
         _ body: EntryBody<Machine.Command>, random: (UInt64, UInt64), isPatient: Bool,
         into effects: inout [ReplicaEffect]
     ) {
-        var receipts: [ChannelReceipt] = []
-        if !lead.receipts.isEmpty {
-            receipts = lead.receipts.sorted(by: ChannelReceipt.isBefore)
-            lead.receipts = []
-            lead.receiptsMs = nil
-        }
         let entry = Entry(
-            index: log.last + 1, timeMs: shardTimeMs, random: random, receipts: receipts, body: body)
+            index: log.last + 1, timeMs: shardTimeMs, random: random, receipts: takeReceipts(), body: body)
         let released = state?.releaseCount()
         state?.apply(entry)
         state?.direct = nil
@@ -66,6 +60,14 @@ extension Replica {
         } else {
             flush(into: &effects)
         }
+    }
+
+    private mutating func takeReceipts() -> [ChannelReceipt] {
+        guard !lead.receipts.isEmpty else { return [] }
+        let receipts = ChannelReceipt.inOrder(lead.receipts)
+        lead.receipts = []
+        lead.receiptsMs = nil
+        return receipts
     }
 
     /// What a receiver has taken out of this shard's outboxes. Alone it is forgotten at once, if nobody can have the
@@ -250,7 +252,9 @@ extension ChannelReceipt {
     }
 
     /// Any order that is the same everywhere.
-    static func isBefore(_ one: ChannelReceipt, _ other: ChannelReceipt) -> Bool {
+    static func inOrder(_ receipts: [ChannelReceipt]) -> [ChannelReceipt] { receipts.sorted(by: isBefore) }
+
+    private static func isBefore(_ one: ChannelReceipt, _ other: ChannelReceipt) -> Bool {
         switch (one, other) {
         case (.gateway(let a, let s, _), .gateway(let b, let t, _)): a != b ? a < b : s < t
         case (.shard(let a, let g, _), .shard(let b, let h, _)): a != b ? a < b : g < h

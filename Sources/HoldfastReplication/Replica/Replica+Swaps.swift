@@ -3,7 +3,7 @@ import HoldfastProtocol
 /// Changes of the record (design, rules 4, 5 and 7), and the hand-over.
 extension Replica {
     /// One at a time; what is in doubt may be overtaken by another from the same revision.
-    var canSwap: Bool { maySwap && (swap.map(\.isInDoubt) ?? true) }
+    var canSwap: Bool { maySwap && (swap?.isInDoubt ?? true) }
 
     mutating func ask(from revision: UInt64, to record: ShardRecord, into effects: inout [ReplicaEffect]) {
         swap = Swap(from: revision, to: record, confirms: lead.isUnconfirmed)

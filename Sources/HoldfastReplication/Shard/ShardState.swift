@@ -128,8 +128,10 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
     /// - Returns: false when the gateway leaves too much untaken.
     private mutating func send(_ item: Machine.Item, to gateway: GatewayID, _ index: UInt64) -> Bool {
         // A room may have something for a gateway that never said anything to its shard.
-        if gateways[gateway] == nil { gateways[gateway] = GatewayChannel(session: 1) }
-        guard let place = gateways.index(forKey: gateway) else { return true }
+        guard let place = gateways.index(forKey: gateway) else {
+            gateways[gateway] = GatewayChannel(session: 1)
+            return send(item, to: gateway, index)
+        }
         gateways.values[place].isLost = false
         if direct == gateway, gateways.values[place].outbox.isEmpty {
             gateways.values[place].outbox.skip()
@@ -234,7 +236,7 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
         guard let outbox = gateways[gateway]?.outbox else { return nil }
         let start = max(first, outbox.first)
         guard start <= min(last, outbox.last) else { return nil }
-        return (start, outbox.from(start).prefix(Int(last - start) + 1).map(\.element))
+        return (start, outbox.from(start).prefix(Int(last - start) + 1).map { $0.element })
     }
 
     /// Commands for another shard, likewise.
@@ -244,7 +246,7 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
         guard let outbox = peers[shard]?.outbox else { return nil }
         let start = max(first, outbox.first)
         guard start <= min(last, outbox.last) else { return nil }
-        return (start, outbox.from(start).prefix(Int(last - start) + 1).map(\.element))
+        return (start, outbox.from(start).prefix(Int(last - start) + 1).map { $0.element })
     }
 
     /// The number of the oldest command for another shard; nil when there is none.
@@ -254,8 +256,12 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
     }
 
     /// In a set order.
-    var knownGateways: [(gateway: GatewayID, session: UInt64, isLost: Bool)] {
-        gateways.sorted { $0.key < $1.key }.map { ($0.key, $0.value.session, $0.value.isLost) }
+    mutating func knownGateways() -> [(gateway: GatewayID, session: UInt64, isLost: Bool)] {
+        var known: [(gateway: GatewayID, session: UInt64, isLost: Bool)] = []
+        known.reserveCapacity(gateways.count)
+        for (gateway, channel) in gateways { known.append((gateway, channel.session, channel.isLost)) }
+        known.sort { $0.gateway < $1.gateway }
+        return known
     }
 
     /// A channel with something in it that may leave.

@@ -47,11 +47,11 @@ extension ClusterChecker {
         guard let record = truths[shard.number].record?.record else { return [] }
         return listed(shard).compactMap { slot, node in
             guard let glance = slots[slot].glances[shard.number], glance.generation == record.generation,
-                let host = world.slots[slot].process?.host
+                let process = world.slots[slot].process
             else { return nil }
             return ReplicaEnds(
-                node: node, generation: glance.generation, shards: host.shardChannels(of: shard),
-                gateways: host.gatewayChannels(of: shard))
+                node: node, generation: glance.generation, shards: process.host?.shardChannels(of: shard) ?? [],
+                gateways: process.host?.gatewayChannels(of: shard) ?? [])
         }
     }
 

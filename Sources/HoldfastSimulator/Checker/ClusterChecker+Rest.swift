@@ -22,11 +22,14 @@ extension ClusterChecker {
         guard !rest.isTaken, world.nowMs >= Int64(plan.endMs) - Self.restMs else { return }
         rest.isTaken = true
         for shard in homes {
-            let host = holder(shard).flatMap { world.slots[$0.slot].process?.host }
+            let process = holder(shard).flatMap { world.slots[$0.slot].process }
             rest.shards.append(
-                Dictionary(uniqueKeysWithValues: (host?.shardChannels(of: shard) ?? []).map { ($0.other, $0.last) }))
+                Dictionary(
+                    uniqueKeysWithValues: (process?.host?.shardChannels(of: shard) ?? []).map { ($0.other, $0.last) }))
             rest.gateways.append(
-                Dictionary(uniqueKeysWithValues: (host?.gatewayChannels(of: shard) ?? []).map { ($0.other, $0.last) }))
+                Dictionary(
+                    uniqueKeysWithValues: (process?.host?.gatewayChannels(of: shard) ?? []).map { ($0.other, $0.last) }
+                ))
         }
         for slot in world.slots {
             rest.commands.append(homes.map { slot.process?.host?.gatewayEnd(with: $0).channel.last ?? 0 })
@@ -40,14 +43,14 @@ extension ClusterChecker {
     private func checkOutboxes(_ world: SimWorld) -> Violation? {
         guard rest.isTaken else { return nil }
         for shard in homes {
-            guard let holder = holder(shard), let host = world.slots[holder.slot].process?.host else { continue }
+            guard let holder = holder(shard), let process = world.slots[holder.slot].process else { continue }
             let what = "\(shard.short) at \(holder.node.short)"
-            for end in host.shardChannels(of: shard) {
+            for end in process.host?.shardChannels(of: shard) ?? [] {
                 if end.first <= min(rest.shards[shard.number][end.other] ?? 0, end.last) {
                     return Violation(10, "\(what): \(end.first) for \(end.other.short) never left its outbox")
                 }
             }
-            for end in host.gatewayChannels(of: shard) {
+            for end in process.host?.gatewayChannels(of: shard) ?? [] {
                 if end.first <= min(rest.gateways[shard.number][end.other] ?? 0, end.last) {
                     return Violation(
                         10, "\(what): \(end.first) for the gateway \(end.other.incarnation) never left its outbox")

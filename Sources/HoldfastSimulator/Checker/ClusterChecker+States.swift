@@ -32,11 +32,11 @@ extension ClusterChecker {
         var all = States(
             generations: Array(repeating: nil, count: homes.count), known: Array(repeating: [], count: homes.count))
         for shard in homes {
-            guard let holder = holder(shard), let host = world.slots[holder.slot].process?.host,
-                let machine = host.machine(of: shard)
+            guard let holder = holder(shard), let process = world.slots[holder.slot].process,
+                let machine = process.host?.machine(of: shard)
             else { continue }
             all.generations[shard.number] = holder.glance.generation
-            all.known[shard.number] = host.shardChannels(of: shard)
+            all.known[shard.number] = process.host?.shardChannels(of: shard) ?? []
             for player in machine.playerPeeks { all.players[player.key] = player }
             all.rooms += machine.roomPeeks.map { (shard, $0) }
             all.pools += machine.poolPeeks.map { (shard, $0) }

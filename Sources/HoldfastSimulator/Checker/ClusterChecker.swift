@@ -9,7 +9,7 @@ public final class ClusterChecker: Checker {
     /// Simulated time between two looks at everything.
     static let wholeUs: Int64 = 250_000
     /// Between two comparisons of states.
-    static let digestUs: Int64 = 250_000
+    static let digestUs: Int64 = 1_000_000
 
     let plan: FaultPlan
     let homes: [ShardID]
@@ -111,8 +111,8 @@ public final class ClusterChecker: Checker {
             slots[slot].serial = process.serial
         }
         noteHeldUp(slot, process, world)
-        guard process.host != nil else { return nil }
-        slots[slot].node = process.node
+        guard let node = process.node else { return nil }
+        slots[slot].node = node
         glances.removeAll(keepingCapacity: true)
         process.host?.glance(into: &glances)
         for i in homes.indices where glances[i] != slots[slot].glances[i] {

@@ -63,9 +63,10 @@ struct ShardTruth {
     /// Whether a living replica that the current record lists has all that was told.
     func check(member node: NodeID, _ glance: ReplicaGlance?, hashAt: (UInt64) -> UInt64?) -> Violation? {
         guard let record = record?.record, let life = lives[record.generation], record.lists(node) else { return nil }
-        let what =
+        var what: String {
             "\(shard.short): \(life.by.short) told \(life.told) of g\(record.generation), the record is "
-            + "\(record.short), and \(node.short) "
+                + "\(record.short), and \(node.short) "
+        }
         guard let glance, glance.generation == record.generation else {
             return Violation(1, what + "has nothing of it (\(glance?.short ?? "no replica"))")
         }

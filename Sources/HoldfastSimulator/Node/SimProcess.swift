@@ -266,11 +266,13 @@ public final class SimProcess {
     /// Carries out what the host has ordered, and what comes of that, until nothing is left.
     func work() {
         while !hostEffects.isEmpty {
-            swap(&hostEffects, &spareEffects)
-            let effects = spareEffects
-            spareEffects.removeAll(keepingCapacity: true)
+            var effects = spareEffects
+            spareEffects = []
+            swap(&hostEffects, &effects)
             if !world.checkers.isEmpty { world.step.effects.append(contentsOf: effects) }
             for effect in effects { carryOut(effect) }
+            effects.removeAll(keepingCapacity: true)
+            spareEffects = effects
         }
     }
 
