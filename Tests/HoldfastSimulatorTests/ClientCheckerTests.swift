@@ -252,6 +252,14 @@ import Testing
             $0.hear([1], 3, Talk.message("m0.1", from: "a"))
             $0.hear(0, .ok(Ok()), id: 50)
         }
+        // Done, and then not even looked at.
+        expect([]) {
+            $0.say(0, 50, Talk.say("m0.1"))
+            $0.hear(0, .ok(Ok()), id: 50)
+            $0.hear([1], 3, Talk.message("m0.1", from: "a"))
+            $0.say(0, 50, Talk.say("m0.1"))
+            $0.hear(0, .error(ErrorReply(code: 3, retryAfterMs: 10)), id: 50)
+        }
         expect([6]) { $0.hear([1], 3, Talk.message("m0.9", from: "a")) }
     }
 

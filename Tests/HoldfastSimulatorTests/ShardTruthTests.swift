@@ -146,10 +146,10 @@ import Testing
     // MARK: Time
 
     private func entry(
-        _ index: UInt64, at timeMs: Int64, wall: Int64? = nil, committed: UInt64? = nil
+        _ index: UInt64, at timeMs: Int64, wall: Int64? = nil, committed: UInt64? = nil, epoch: UInt64 = 1
     ) -> ReplicaGlance {
         ReplicaGlance(
-            role: .primary, generation: 1, epoch: 1, last: index, hash: 0, committed: committed ?? index,
+            role: .primary, generation: 1, epoch: epoch, last: index, hash: 0, committed: committed ?? index,
             isStarted: true, isOpen: true,
             mayTell: true, timeMs: timeMs, wallMs: wall ?? timeMs, told: nil)
     }
@@ -171,6 +171,16 @@ import Testing
         #expect(other.made(entry(2, at: 5_050), by: b, of: shard, known: nil, nowMs: 250) == nil)
         other = clock
         #expect(other.made(entry(2, at: 4_999), by: b, of: shard, known: nil, nowMs: 250)?.invariant == 11)
+    }
+
+    @Test func aPrimaryThatWasReplacedIsNotLookedAt() {
+        var clock = ShardClock()
+        _ = clock.made(entry(1, at: 5_000), by: a, of: shard, known: nil, nowMs: 100)
+        // Entry 1 came to the new one 60 ms late: its time lags by as much.
+        let known = ShardClock.Known(leadMs: 4_840, seenMs: 160)
+        #expect(clock.made(entry(2, at: 5_050, epoch: 2), by: b, of: shard, known: known, nowMs: 210) == nil)
+        #expect(clock.made(entry(3, at: 5_120), by: a, of: shard, known: nil, nowMs: 220) == nil)
+        #expect(clock.made(entry(3, at: 5_120, epoch: 2), by: b, of: shard, known: nil, nowMs: 220)?.invariant == 11)
     }
 
     @Test func timeThatFallsRunsOrStandsIsFound() {

@@ -82,22 +82,24 @@ extension ShardHost {
     // MARK: Logging and letting go
 
     /// Nothing happens when this replica takes no entries now.
+    /// - Parameter isAtHand: it is known that this gateway gets what is made for it at once.
     mutating func log(
-        _ body: EntryBody<Machine.Command>, in shard: ShardID, isPatient: Bool, drawsRandomness: Bool = false
+        _ body: EntryBody<Machine.Command>, in shard: ShardID, isPatient: Bool, drawsRandomness: Bool = false,
+        isAtHand: Bool = false
     ) {
         guard places[shard.number].facts.isOpen else { return }
         let random = drawsRandomness ? (generator.next(), generator.next()) : (0, 0)
         let isDirect =
-            places[shard.number].facts.isAlone && places[shard.number].facts.mayTell && view.mayTell(atMs: nowMs)
-            && places[shard.number].facts.generation == places[shard.number].channel.generation
-            && places[shard.number].session(of: gateway) == places[shard.number].channel.session
+            isAtHand || leavesAtOnce(shard.number)
+                && places[shard.number].session(of: gateway) == places[shard.number].channel.session
         let own = gateway
         places[shard.number].replica?.append(
             body, random: random, isPatient: isPatient, direct: isDirect ? own : nil, nowMs: nowMs,
             into: &replicaEffects)
         entries += 1
-        if isDirect, let (items, last) = places[shard.number].replica?.state?.takeDirect(own) {
-            for item in items { out.append(.item(item)) }
+        if isDirect, let last = places[shard.number].replica?.state?.takeDirect(into: &directItems) {
+            for item in directItems { out.append(.item(item)) }
+            directItems.removeAll(keepingCapacity: directItems.capacity <= 1024)
             places[shard.number].channel.received = last
             places[shard.number].channel.reported = last
         }
@@ -105,6 +107,12 @@ extension ShardHost {
         places[shard.number].replica?.state?.direct = nil
         carryOut(shard)
         arm(shard)
+    }
+
+    /// Whether effects of entries leave as soon as these are made, for a gateway that knows this generation.
+    func leavesAtOnce(_ place: Int) -> Bool {
+        places[place].facts.isAlone && places[place].facts.mayTell && view.mayTell(atMs: nowMs)
+            && places[place].facts.generation == places[place].channel.generation
     }
 
     mutating func arm(_ shard: ShardID) {

@@ -13,7 +13,7 @@ extension ShardHost {
             places[i].channel.sent = number
             log(
                 .command(source(shard), number: number, command), in: shard, isPatient: command.isPatient,
-                drawsRandomness: command.drawsRandomness)
+                drawsRandomness: command.drawsRandomness, isAtHand: true)
             pump(shard)
             return
         }
@@ -40,9 +40,7 @@ extension ShardHost {
 
     /// Whether a shard takes this gateway's next command at once: it is here, has no other replica, and nothing waits.
     private mutating func isAtHand(_ i: Int) -> Bool {
-        guard places[i].facts.isOpen, places[i].facts.isAlone, places[i].facts.mayTell, view.mayTell(atMs: nowMs),
-            places[i].facts.generation == places[i].channel.generation, places[i].channel.outbox.isEmpty,
-            places[i].untold.isEmpty
+        guard places[i].facts.isOpen, leavesAtOnce(i), places[i].channel.outbox.isEmpty, places[i].untold.isEmpty
         else { return false }
         return places[i].accepted(of: .gateway(gateway, session: places[i].channel.session))
             == places[i].channel.outbox.last

@@ -20,6 +20,8 @@ extension ShardHost {
             if places[i].replica == nil, record.record.lists(node) { makeReplica(shard) }
             places[i].replica?.see(record, nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
             carryOut(shard)
+            // What only a dropped backup had not acknowledged may leave now.
+            pump(shard)
         }
         generationSeen(record.record.generation, shard)
         guard let before else {

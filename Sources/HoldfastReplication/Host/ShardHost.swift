@@ -54,6 +54,7 @@ public struct ShardHost<Machine: ReplicatedMachine>: Sendable {
     var local: [Message] = []
     var out: [Effect] = []
     var replicaEffects: [ReplicaEffect] = []
+    var directItems: [Machine.Item] = []
     /// Entries that primaries here have made.
     public internal(set) var entries: UInt64 = 0
     var nowMs: Int64 = 0

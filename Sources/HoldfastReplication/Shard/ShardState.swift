@@ -53,7 +53,9 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
     /// The gateway in this process, while this is the only replica and what it tells leaves at once: its items are
     /// taken as soon as they are made.
     var direct: GatewayID?
-    var directItems: [Machine.Item] = []
+    private var directItems: [Machine.Item] = []
+    /// The number of the newest of these.
+    private var directLast: UInt64 = 0
     private var effects: [MachineEffect<Machine.Command, Machine.Item>] = []
 
     /// An empty shard, the beginning of a generation.
@@ -134,7 +136,7 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
         }
         gateways.values[place].isLost = false
         if direct == gateway, gateways.values[place].outbox.isEmpty {
-            gateways.values[place].outbox.skip()
+            directLast = gateways.values[place].outbox.skip()
             directItems.append(item)
             return true
         }
@@ -219,12 +221,12 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
             + peers.sorted { $0.key < $1.key }.map { .shard($0.key, generation: $0.value.generation) }
     }
 
-    /// What was made for the gateway in this process since the last time, and the number of the newest that it has had.
-    mutating func takeDirect(_ gateway: GatewayID) -> (items: [Machine.Item], last: UInt64)? {
-        guard !directItems.isEmpty, let last = gateways[gateway]?.outbox.last else { return nil }
-        let items = directItems
-        directItems = []
-        return (items, last)
+    /// Exchanges an empty buffer for what was made for the gateway in this process since the last time.
+    /// - Returns: the number of the newest; nil: there was nothing.
+    mutating func takeDirect(into items: inout [Machine.Item]) -> UInt64? {
+        guard !directItems.isEmpty else { return nil }
+        swap(&directItems, &items)
+        return directLast
     }
 
     // MARK: Outboxes

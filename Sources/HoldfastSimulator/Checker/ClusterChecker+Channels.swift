@@ -117,7 +117,8 @@ extension ClusterChecker {
             return Violation(
                 1,
                 "\(shard.short): \(slots[slot].node?.short ?? "") sent number \(number), which belongs to entry "
-                    + "\(index), and entries to \(told.index) are told")
+                    + "\(index), and entries to \(told.index) are told "
+                    + "(\(slots[slot].glances[shard.number]?.short ?? ""))")
         }
         return nil
     }

@@ -52,7 +52,8 @@ extension ClusterChecker {
         if plan.faults.isEmpty { return Self.handOverMs }
         guard plan.faults.count == 1 else { return nil }
         switch plan.faults[0].fault {
-        case .drain: return Self.handOverMs
+        // Who is alone has nobody to hand over to.
+        case .drain: return plan.setup.nodes > 1 ? Self.handOverMs : nil
         case .crash(_, let downMs):
             guard pause.isKill else { return nil }
             // The end of a link is seen at once, and a connect is refused, or the name is registered anew soon.

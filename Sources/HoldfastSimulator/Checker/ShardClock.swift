@@ -8,8 +8,10 @@ struct ShardClock {
     static let driftPPM: Int64 = 1_500
     static let slackMs: Int64 = 5
 
-    /// The newest entry of a generation by whichever primary.
+    /// The newest entry of the newest primary that has started. One that was replaced and does not know it yet goes on
+    /// with a log that nobody will have.
     private var generation: UInt64 = 0
+    private var epoch: UInt64 = 0
     private var index: UInt64 = 0
     private var timeMs: Int64 = .min
     private var wallMs: Int64 = .min
@@ -35,9 +37,10 @@ struct ShardClock {
         let lead = glance.timeMs - nowMs
         let what = "\(shard.short): \(node.short) gives entry \(glance.last) the time \(glance.timeMs)"
         defer {
-            if (glance.generation, glance.last) >= (generation, index) {
+            if (glance.generation, glance.epoch, glance.last) >= (generation, epoch, index) {
                 if glance.generation != generation { recent = [] }
                 generation = glance.generation
+                epoch = glance.epoch
                 index = glance.last
                 timeMs = glance.timeMs
                 wallMs = glance.wallMs
@@ -49,9 +52,9 @@ struct ShardClock {
                 recent.append((index, timeMs, wallMs))
             }
         }
-        guard glance.generation == generation, glance.last >= index else { return nil }
+        guard glance.generation == generation, glance.epoch >= epoch else { return nil }
         // The newest entry of a primary that was replaced may never have got anywhere.
-        if maker != node, committed < index {
+        if glance.last < index || maker != node && committed < index {
             let safe = recent.last { $0.index <= committed }
             if let safe, glance.timeMs < safe.timeMs || glance.wallMs < safe.wallMs {
                 return Violation(11, "\(what), and entry \(safe.index), which was committed, has \(safe.timeMs)")

@@ -217,7 +217,8 @@ extension ClientChecker {
         contents[content]?.refusals += 1
         guard let known = contents[content] else { return }
         // An outcome that is remembered is that of all.
-        let isOfAll = request.outcome != nil || known.refusals >= known.sends
+        var isOfAll = known.refusals >= known.sends
+        if case .error? = request.outcome { isOfAll = true }
         if isOfAll { contents[content]?.refusals = max(known.refusals, known.sends) }
         if isOfAll, let place = known.place, !rooms[place.room].isLost {
             violate(
