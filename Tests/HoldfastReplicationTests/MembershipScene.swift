@@ -119,9 +119,9 @@ struct MembershipScene {
             }
             var nextMs = min(endMs, nowMs / 1_000 * 1_000 + 1_000)
             if let first = events.first { nextMs = min(nextMs, first.atMs) }
-            for process in processes where process.isRunning {
-                let dueMs = process.machine.nextDeadlineMs() - process.offsetMs
-                nextMs = min(nextMs, max(dueMs, process.pausedUntilMs))
+            for at in processes.indices where processes[at].isRunning {
+                let dueMs = processes[at].machine.nextDeadlineMs() - processes[at].offsetMs
+                nextMs = min(nextMs, max(dueMs, processes[at].pausedUntilMs))
             }
             nowMs = max(nowMs + 1, nextMs)
         }

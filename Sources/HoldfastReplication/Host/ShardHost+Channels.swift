@@ -152,9 +152,10 @@ extension ShardHost {
     private mutating func greet(_ shard: ShardID) {
         places[shard.number].isGreeted = true
         for source in places[shard.number].replica?.state?.sources ?? [] {
-            if let accepted = places[shard.number].accepted(of: source), accepted < .max {
-                tellTaken(source, accepted, shard)
-            }
+            guard let accepted = places[shard.number].accepted(of: source), accepted < .max else { continue }
+            // What came since the epoch began is told when it is committed.
+            let oldest = places[shard.number].untold.all.first { $0.element.source == source }
+            tellTaken(source, oldest.map { $0.element.number - 1 } ?? accepted, shard)
         }
     }
 

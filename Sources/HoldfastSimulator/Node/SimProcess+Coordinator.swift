@@ -34,8 +34,10 @@ extension SimProcess {
         newLease = lease
         var isDraining = false
         if case .leaving = phase { isDraining = true }
+        var incarnation = node?.incarnation
+        if incarnation == nil, world.options.worldMutations.contains(.noIncarnation) { incarnation = UInt64(slot) + 1 }
         let own = SimRegistration(
-            name: name, incarnation: node?.incarnation, roles: .all, host: hostLabel, isDraining: isDraining,
+            name: name, incarnation: incarnation, roles: .all, host: hostLabel, isDraining: isDraining,
             mark: mark)
         ask(.register(own, lease: lease, after: registrationRevision))
     }

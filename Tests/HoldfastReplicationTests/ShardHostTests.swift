@@ -1,0 +1,113 @@
+import HoldfastProtocol
+import Testing
+
+@testable import HoldfastReplication
+
+/// Dialogues of one shard's hosts with each other and with a gateway (design, rules 9 and 10).
+@Suite struct ShardHostTests {
+    typealias Host = ShardHost<Diary>
+
+    static let shard = ShardID(number: 0)
+    static let a = NodeID(name: "a", incarnation: 1)
+    static let b = NodeID(name: "b", incarnation: 2)
+    static let c = NodeID(name: "c", incarnation: 3)
+    static let d = NodeID(name: "d", incarnation: 4)
+    static let source = ChannelSource.gateway(GatewayID(incarnation: 3, loop: 0), session: 1)
+
+    /// Three hosts; what they send stays here until a test hands it on.
+    struct Scene {
+        var hosts: [NodeID: Host] = [:]
+        var sent: [(from: NodeID, to: NodeID, message: Host.Message)] = []
+        var nowMs: Int64 = 1_000
+
+        init() {
+            let view = MembershipView(nodes: [a, b, c, d].map { NodeInfo(id: $0) })
+            for node in [a, b, d] {
+                hosts[node] = Host(
+                    node: node, layout: ShardLayout(entityShards: 1, matchShards: 1), configuration: true,
+                    settings: ReplicationSettings(), generator: ReplicaRandom(seed: node.incarnation))
+                call(node) { $0.membershipChanged(view, nowMs: $1, wallMs: $1, into: &$2) }
+            }
+        }
+
+        mutating func call(_ node: NodeID, _ work: (inout Host, Int64, inout [Host.Effect]) -> Void) {
+            guard var host = hosts[node] else { return }
+            var effects: [Host.Effect] = []
+            work(&host, nowMs, &effects)
+            hosts[node] = host
+            for case .send(let peer, let message, _) in effects { sent.append((node, peer, message)) }
+        }
+
+        mutating func see(_ record: ShardRecord, revision: UInt64, at node: NodeID) {
+            let seen = VersionedRecord(record, revision: revision)
+            call(node) { $0.recordSeen(shard, seen, nowMs: $1, wallMs: $1, into: &$2) }
+        }
+
+        /// A command of the gateway at c.
+        mutating func command(_ number: UInt64, to node: NodeID) {
+            let message = Host.Message.commands(
+                to: shard, generation: 1, from: source, first: number, [Diary.Command(number)])
+            call(node) { $0.receive(message, from: c, nowMs: $1, wallMs: $1, into: &$2) }
+        }
+
+        /// Hands on the oldest message from one to another.
+        mutating func pass(_ from: NodeID, _ to: NodeID) {
+            guard let i = sent.firstIndex(where: { $0.from == from && $0.to == to }) else { return }
+            let message = sent.remove(at: i).message
+            call(to) { $0.receive(message, from: from, nowMs: $1, wallMs: $1, into: &$2) }
+        }
+
+        mutating func passAll() {
+            while let next = sent.first(where: { $0.to != c }) { pass(next.from, next.to) }
+        }
+
+        /// Up to which number the gateway was told that its commands are taken.
+        func told(by node: NodeID) -> UInt64? {
+            sent.reduce(nil) { newest, sent in
+                guard sent.from == node, sent.to == c, case .commandsTaken(_, _, _, let through) = sent.message
+                else { return newest }
+                return max(newest ?? 0, through)
+            }
+        }
+    }
+
+    private static let record = ShardRecord(generation: 1, epoch: 1, primary: a, backups: [b, d], rules: 1)
+
+    /// a is the primary and has been given a command.
+    private func begun() -> Scene {
+        var scene = Scene()
+        for node in Self.record.members { scene.see(Self.record, revision: 1, at: node) }
+        scene.passAll()
+        scene.command(1, to: Self.a)
+        return scene
+    }
+
+    @Test func aCommandIsTakenWhenItIsCommitted() {
+        var scene = begun()
+        scene.pass(Self.a, Self.b)
+        scene.pass(Self.b, Self.a)
+        #expect(scene.told(by: Self.a) ?? 0 == 0)
+        scene.passAll()
+        #expect(scene.told(by: Self.a) == 1)
+    }
+
+    /// Who greets all channels of a shard when its epoch has begun says nothing of what came since.
+    @Test func aNewPrimaryTellsNothingThatIsNotCommitted() {
+        var scene = begun()
+        // b has the command and d lacks it when a is replaced.
+        scene.pass(Self.a, Self.b)
+        scene.sent = []
+        let record = ShardRecord(generation: 1, epoch: 2, primary: Self.b, backups: [Self.d], rules: 1)
+        for node in record.members { scene.see(record, revision: 2, at: node) }
+        // d says where its log ends: b begins, and sends what d lacks.
+        scene.pass(Self.b, Self.d)
+        scene.pass(Self.d, Self.b)
+        scene.command(2, to: Self.b)
+        #expect(scene.told(by: Self.b) ?? 0 == 0)
+        scene.pass(Self.b, Self.d)
+        scene.pass(Self.d, Self.b)
+        #expect(scene.told(by: Self.b) == 1)
+        scene.passAll()
+        #expect(scene.told(by: Self.b) == 2)
+    }
+}
