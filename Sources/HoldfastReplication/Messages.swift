@@ -50,8 +50,35 @@ public enum ChannelRefusal: Hashable, Sendable {
     case session(UInt64)
 }
 
+/// What a shard has for a gateway.
+public enum ChannelItem<Item: StateCodable>: StateCodable {
+    case item(Item)
+    /// The gateway's command with this number was passed over, because the gateway had emptied it and no primary had
+    /// taken it before.
+    case emptied(UInt64)
+
+    public func encode(into writer: inout StateWriter) {
+        switch self {
+        case .item(let item):
+            writer.put(0 as UInt8)
+            writer.put(item)
+        case .emptied(let number):
+            writer.put(1 as UInt8)
+            writer.put(number)
+        }
+    }
+
+    public init(from reader: inout StateReader) throws(StateError) {
+        switch try reader.byte() {
+        case 0: self = .item(try reader.value())
+        case 1: self = .emptied(try reader.number())
+        case let kind: throw StateError("no kind of item: \(kind)")
+        }
+    }
+}
+
 /// Everything that goes between nodes for shards and gateways.
-public enum PeerMessage<Command: Sendable, Item: Sendable>: Sendable {
+public enum PeerMessage<Command: Sendable, Item: StateCodable>: Sendable {
     case replica(ShardID, generation: UInt64, epoch: UInt64, ReplicaMessage)
     /// Commands with the numbers `first`… ; nil: one that primaries died of, and that must not be done. `generation` is
     /// the receiver's, as the sender knows it.
@@ -60,6 +87,6 @@ public enum PeerMessage<Command: Sendable, Item: Sendable>: Sendable {
     case commandsTaken(by: ShardID, generation: UInt64, from: ChannelSource, through: UInt64)
     case commandsRefused(by: ShardID, from: ChannelSource, ChannelRefusal)
     /// What a shard has for a gateway's links, with the numbers `first`… .
-    case items(from: ShardID, generation: UInt64, to: GatewayID, session: UInt64, first: UInt64, [Item])
+    case items(from: ShardID, generation: UInt64, to: GatewayID, session: UInt64, first: UInt64, [ChannelItem<Item>])
     case itemsTaken(by: GatewayID, session: UInt64, of: ShardID, generation: UInt64, through: UInt64)
 }

@@ -259,7 +259,7 @@ actor NodeLoop {
     private func post(_ message: Host.Message, to loop: Int) {
         if case .items(_, _, _, _, _, let items) = message {
             for item in items {
-                guard case .stream(let room, let links, _, let stream) = item else { continue }
+                guard case .item(.stream(let room, let links, _, let stream)) = item else { continue }
                 let frames = frames(of: stream, in: room, for: links)
                 encodedOutboxes[loop].append(
                     EncodedStream(room: room, seq: stream.message.seq, frames: frames))

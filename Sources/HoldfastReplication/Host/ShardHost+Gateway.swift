@@ -117,13 +117,13 @@ extension ShardHost {
         let deaths = places[i].channel.suspect.number == oldest ? places[i].channel.suspect.deaths + 1 : 1
         places[i].channel.suspect = (oldest, deaths)
         guard deaths >= 2, let command = places[i].channel.outbox.empty(oldest) else { return }
-        out.append(.emptied(command))
+        places[i].channel.emptied[oldest] = command
     }
 
     // MARK: Items
 
     mutating func takeItems(
-        _ items: [Machine.Item], _ first: UInt64, of shard: ShardID, _ generation: UInt64, _ session: UInt64,
+        _ items: [ChannelItem<Machine.Item>], _ first: UInt64, of shard: ShardID, _ generation: UInt64, _ session: UInt64,
         from sender: NodeID
     ) {
         let i = shard.number
@@ -139,7 +139,13 @@ extension ShardHost {
             if number == places[i].channel.received + 1 {
                 places[i].channel.received = number
                 isNew = true
-                out.append(.item(item))
+                switch item {
+                case .item(let item): out.append(.item(item))
+                case .emptied(let number):
+                    if let command = places[i].channel.emptied.removeValue(forKey: number) {
+                        out.append(.emptied(command))
+                    }
+                }
             }
             number += 1
         }

@@ -91,6 +91,9 @@ struct GatewayEnd<Command: Sendable>: Sendable {
     var reported: UInt64 = 0
     /// The links here were told that the shard cannot be reached.
     var isCutOff = false
+    /// Commands that primaries seem to have died of, by number, until the shard says that it has passed them over. One
+    /// that was done after all was answered by the shard.
+    var emptied: [UInt64: Command] = [:]
     /// The oldest command, if primaries died while it was first in line.
     var suspect: (number: UInt64, deaths: Int) = (0, 0)
 

@@ -30,8 +30,10 @@ extension ShardState {
     mutating func dropReplies() {
         for (gateway, channel) in gateways {
             let items = channel.outbox.all.map { item in
-                let empty = (item.element as? any ReplyItem)?.withoutReply as? Machine.Item
-                return Outbox<Machine.Item>.Item(index: item.index, element: empty ?? item.element)
+                guard case .item(let full) = item.element,
+                    let empty = (full as? any ReplyItem)?.withoutReply as? Machine.Item
+                else { return item }
+                return Outbox<ChannelItem<Machine.Item>>.Item(index: item.index, element: .item(empty))
             }
             gateways[gateway]?.outbox = Outbox(first: channel.outbox.first, items)
         }

@@ -10,7 +10,7 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
         /// Counted as lost, and nothing came or went since; kept so that what is late is not taken for new.
         var isLost = false
         var accepted: UInt64 = 0
-        var outbox = Outbox<Machine.Item>()
+        var outbox = Outbox<ChannelItem<Machine.Item>>()
     }
 
     /// From and to one other shard, or itself.
@@ -91,7 +91,9 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
         case .command(let source, let number, let command):
             if accept(source, number) { step(.command(command), place) }
         case .emptied(let source, let number):
-            if accept(source, number) { step(.tick, place) }
+            guard accept(source, number) else { return }
+            step(.tick, place)
+            if case .gateway(let gateway, _) = source { _ = queue(.emptied(number), for: gateway, place.index) }
         case .shardLost(let shard, let generation):
             if generation > peers[shard]?.generation ?? 1 {
                 peers[shard] = PeerChannel(generation: generation)
@@ -140,6 +142,11 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
             directItems.append(item)
             return true
         }
+        return queue(.item(item), for: gateway, index)
+    }
+
+    private mutating func queue(_ item: ChannelItem<Machine.Item>, for gateway: GatewayID, _ index: UInt64) -> Bool {
+        guard let place = gateways.index(forKey: gateway) else { return true }
         let number = gateways.values[place].outbox.append(item, index: index)
         releases.append(Release(index: index, target: .gateway(gateway), number: number))
         return gateways.values[place].outbox.count <= outboxLimit
@@ -234,7 +241,7 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
     /// Items for a gateway by number, as far as they are not taken, and the number of the first of them.
     mutating func items(
         for gateway: GatewayID, from first: UInt64, through last: UInt64
-    ) -> (first: UInt64, [Machine.Item])? {
+    ) -> (first: UInt64, [ChannelItem<Machine.Item>])? {
         guard let outbox = gateways[gateway]?.outbox else { return nil }
         let start = max(first, outbox.first)
         guard start <= min(last, outbox.last) else { return nil }
