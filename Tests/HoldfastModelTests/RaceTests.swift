@@ -181,6 +181,25 @@ import Testing
         #expect(bob.refusal(.leave) == 0)
     }
 
+    @Test func aSeatThatAMatchFoundOutlivesItsRun() {
+        let world = World()
+        let alice = world.client("alice").connect()
+        let bob = world.client("bob").connect()
+        bob.send(.match(2, timeoutMs: 60_000))
+        world.hold { $0.from != .gateway(bob.gateway) && $0.to == self.shard(of: bob) }
+        alice.send(.match(2, timeoutMs: 60_000))
+        #expect(bob.isInRoom, "the room tells of the seat before the player's shard has heard of it")
+        alice.forget()
+        bob.connect()
+        bob.forget()
+        world.release()
+        #expect(bob.lines() == ["#1 connected, restarted at 1: bob* alice"])
+        #expect(alice.lines() == [])
+        alice.send(.message("hi"))
+        #expect(bob.lines() == ["@2 message alice: hi"])
+        #expect(bob.refusal(.leave) == 0)
+    }
+
     @Test func aJoinThatIsRefusedByTheDismissalIsAnswered() {
         let world = World()
         let alice = world.seated("alice")[0]

@@ -156,6 +156,25 @@ import Testing
         #expect(heard.count == 10 && Set(heard).count == 10)
     }
 
+    @Test func framesKeepTheirPositionsWhenARepeatedReplyDidNotCome() {
+        let world = World()
+        let all = world.seated("alice", "bob") { $0.frameRate = 10 }
+        let room = RoomKey(project: "acme", id: all[0].roomID).shard
+        all[0].send(.start)
+        world.advance(ms: 200)
+        // The room takes the link for gone, and is asked on it to tell of the seat again.
+        world.log(.gatewayLost(world.losses.gateway(all[1].gateway)), in: room)
+        world.advance(ms: 300)
+        world.hold(from: .shard(room), to: .gateway(all[1].gateway))
+        all[1].send(.join(all[0].roomID), id: 2)
+        all[1].halfOpen()
+        world.release()
+        all[1].resume()
+        #expect(all[1].frames == all[0].frames)
+        #expect(all[1].position.roomSeq == all[0].position.roomSeq)
+        #expect(all[1].faults == [])
+    }
+
     @Test func addressedEventsAreReplayedOnlyToTheirAddressees() {
         let world = World()
         let all = world.seated("alice", "bob", "carol")

@@ -52,7 +52,9 @@ extension PlayerMachine {
             link: request.link, connection: connection, id: request.id, resumed: position != nil,
             resumeToken: run.resumeToken, position: position, requests: digest())
         switch place {
-        case .claiming, .leaving, .matching(_, _, abandoned: true): pendingAttach = template
+        case .claiming, .leaving: pendingAttach = template
+        // No call of this run is to be answered with the seat that may still come of it.
+        case .matching where open == nil: pendingAttach = template
         case .matching(_, let claim, _):
             // The client may have heard of its room before this shard has: then the room is asked first.
             if let room = position?.roomID, !room.isEmpty {
@@ -76,7 +78,9 @@ extension PlayerMachine {
         pendingAttach = nil
         verifying = nil
         if case .matching(let pool, let claim, _) = place {
-            place = .matching(pool, claim, abandoned: true)
+            // The room may have told of the seat already, and a seat does not belong to the run: it is given up only
+            // when nobody has found one.
+            asked?.isCancelled = true
             context.send(.pool(pool, .cancel(player: key.id, claim)))
         }
         let token = ResumeToken.make(for: key, secret: context.randomness.secret())

@@ -161,7 +161,8 @@ extension RoomMachine {
             seq: eventSeq ?? seq,
             frame: frame ?? eventSeq.map(framePosition(afterSeq:)) ?? framePosition(after: joinedNow()))
         update(player) {
-            if eventSeq == nil { $0.baseSeq = attachment.roomSeq }
+            // A `roomJoined` that was told again may not have come: the stream began no later than where the client is.
+            $0.baseSeq = eventSeq.map { [base = $0.baseSeq] in min(base, $0) } ?? attachment.roomSeq
             $0.reading = .past(cursor)
         }
         catchUp(player, &context)

@@ -14,8 +14,9 @@ extension ClientChecker {
         let room = number(ofRoom: info.id)
         guard room >= 0 else { return }
         let isSame = resume?.roomId == info.id
-        // A room that was known before came of an earlier call than those that are open.
-        let isKnown = before?.room == room
+        // A room that was known before came of an earlier call than those that are open; but when its stream begins
+        // anew, the client's position was from before a newer seat in the same room.
+        let isKnown = before?.room == room && !connected.roomRestarted
         view.joinedBy = isKnown ? before?.joinedBy ?? 0 : lastSeatCall(into: room, of: view.run)
         if connected.roomRestarted || !isSame {
             if !connected.roomRestarted {

@@ -328,9 +328,13 @@ public final class SimWorld {
         let isBeginning = generations[shard.number].map { $0 < record.generation } ?? true
         if isBeginning, generations[shard.number] != nil { players.shardLost(shard, nowMs: nowMs) }
         generations[shard.number] = record.generation
-        // A primary that stays one goes on at once.
-        var isOther = primaries[shard.number] != record.primary && !isBeginning
-        primaries[shard.number] = record.primary
+        // A primary that stays one goes on at once. One that hands over plays on until the other has started, and takes
+        // back without having ceased.
+        var isOther = false
+        if isBeginning || record.handover == nil {
+            isOther = primaries[shard.number] != record.primary && !isBeginning
+            primaries[shard.number] = record.primary
+        }
         if let at = starting.firstIndex(where: { $0.shard == shard }) {
             isOther = starting.remove(at: at).isOther || isOther
         }
@@ -346,7 +350,9 @@ public final class SimWorld {
                 view.epoch == waiting.epoch
             else { return false }
             trace.line(nowUs, "s\(waiting.shard.number) starts epoch \(waiting.epoch) at \(node.name)")
-            if waiting.isOther { players.epochStarted(waiting.shard, nowMs: nowMs) }
+            let isOther = waiting.isOther || primaries[waiting.shard.number] != node
+            primaries[waiting.shard.number] = node
+            if isOther { players.epochStarted(waiting.shard, nowMs: nowMs) }
             return true
         }
     }
