@@ -62,7 +62,10 @@ extension ShardHost {
         case .gateway(let gateway, let session):
             let known = places[shard.number].session(of: gateway)
             if session < known {
-                refuse(source, sender, shard, .session(known))
+                // An effect of the entry that ended the session, like any other. The sender tries again.
+                if mayTell(shard.number), places[shard.number].isSessionCommitted(of: gateway) {
+                    refuse(source, sender, shard, .session(known))
+                }
                 return false
             }
             log(.gatewayLost(gateway, session: session), in: shard, isPatient: false)
@@ -269,10 +272,10 @@ extension ShardHost {
     /// hear nothing of this shard any more.
     mutating func informLostGateways(of shard: ShardID) {
         let i = shard.number
-        guard places[i].facts.mayTell else { return }
+        guard mayTell(i) else { return }
         for (gateway, session, isLost) in places[i].replica?.state?.knownGateways() ?? [] {
             guard isLost, places[i].informed[gateway] != session, let receiver = nodes[gateway.incarnation],
-                !view.isGone(receiver)
+                !view.isGone(receiver), places[i].isSessionCommitted(of: gateway)
             else { continue }
             refuse(.gateway(gateway, session: session - 1), receiver, shard, .session(session))
         }

@@ -71,6 +71,11 @@ struct ShardPlace<Machine: ReplicatedMachine>: Sendable {
     mutating func currentPrimary() -> NodeID? { route?.record.primary }
     mutating func accepted(of source: ChannelSource) -> UInt64? { replica?.state?.accepted(of: source) }
     mutating func session(of gateway: GatewayID) -> UInt64 { replica?.state?.session(of: gateway) ?? 1 }
+    /// Whether that a gateway has this session is committed: before, another primary may go on with the one before.
+    mutating func isSessionCommitted(of gateway: GatewayID) -> Bool {
+        facts.isSettled && facts.committed >= replica?.state?.sessionStart(of: gateway) ?? 0
+    }
+
     mutating func knownGeneration(of shard: ShardID) -> UInt64 { replica?.state?.knownGeneration(of: shard) ?? 1 }
 }
 

@@ -11,6 +11,8 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
         var isLost = false
         var accepted: UInt64 = 0
         var outbox = Outbox<Machine.Item>()
+        /// The entry by which the session before was ended. Not part of the state; 0: none, or one before a snapshot.
+        var begunAt: UInt64 = 0
     }
 
     /// From and to one other shard, or itself.
@@ -146,7 +148,7 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
     }
 
     private mutating func lose(_ gateway: GatewayID, session: UInt64, _ place: EntryPlace) {
-        gateways[gateway] = GatewayChannel(session: session, isLost: true)
+        gateways[gateway] = GatewayChannel(session: session, isLost: true, begunAt: place.index)
         step(.gatewayLost(gateway), place)
     }
 
@@ -200,6 +202,9 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
     mutating func releaseCount() -> UInt64 { releases.last }
 
     mutating func session(of gateway: GatewayID) -> UInt64 { gateways[gateway]?.session ?? 1 }
+
+    /// The entry by which a gateway's session began.
+    mutating func sessionStart(of gateway: GatewayID) -> UInt64 { gateways[gateway]?.begunAt ?? 0 }
 
     mutating func knownGeneration(of shard: ShardID) -> UInt64 { peers[shard]?.generation ?? 1 }
 
