@@ -69,6 +69,20 @@ import Testing
                 return max(newest ?? 0, through)
             }
         }
+
+        /// The sessions with which the gateway was refused.
+        func sessions(toldBy node: NodeID) -> [UInt64] {
+            sent.compactMap {
+                guard $0.from == node, $0.to == c, case .commandsRefused(_, _, .session(let session)) = $0.message
+                else { return nil }
+                return session
+            }
+        }
+
+        mutating func seeSilent(_ silent: Set<NodeID>, at node: NodeID) {
+            let view = MembershipView(nodes: [a, b, c, d].map { NodeInfo(id: $0) }, silent: silent)
+            call(node) { $0.membershipChanged(view, nowMs: $1, wallMs: $1, into: &$2) }
+        }
     }
 
     private static let record = ShardRecord(generation: 1, epoch: 1, primary: a, backups: [b, d], rules: 1)
@@ -109,5 +123,24 @@ import Testing
         #expect(scene.told(by: Self.b) == 1)
         scene.passAll()
         #expect(scene.told(by: Self.b) == 2)
+    }
+
+    /// Until then another primary may go on with the session that this one has ended.
+    @Test func aGatewayHearsOfItsNewSessionWhenThatIsCommitted() {
+        var scene = begun()
+        scene.passAll()
+        scene.seeSilent([Self.c], at: Self.a)
+        scene.seeSilent([], at: Self.a)
+        scene.command(2, to: Self.a)
+        scene.nowMs += 300
+        scene.call(Self.a) { $0.tick(nowMs: $1, wallMs: $1, into: &$2) }
+        #expect(scene.sessions(toldBy: Self.a).isEmpty)
+        scene.passAll()
+        scene.command(2, to: Self.a)
+        #expect(scene.sessions(toldBy: Self.a) == [2])
+        // It hears it without saying anything, too.
+        scene.nowMs += 300
+        scene.call(Self.a) { $0.tick(nowMs: $1, wallMs: $1, into: &$2) }
+        #expect(scene.sessions(toldBy: Self.a) == [2, 2])
     }
 }

@@ -103,6 +103,16 @@ private final class Talker: SimPlayers {
         #expect(talker.heard == ["opened", "connected", "closed"])
     }
 
+    @Test func aDeadProcessSaysNothingMore() throws {
+        let world = run(Talker(), [])
+        let process = try #require(world.slots[1].process)
+        let peer = try #require(world.slots[0].process?.node)
+        world.kill(1)
+        let batches = world.counters.batches
+        world.transmit([], from: process, to: peer, isBulk: false)
+        #expect(world.counters.batches == batches)
+    }
+
     @Test func nobodyListensWhereNobodyIs() {
         let talker = Talker(beginsMs: 3_200)
         _ = run(talker, [.init(atMs: 3_000, .crash(node: 0, downMs: 500))])

@@ -62,7 +62,10 @@ extension ShardHost {
         case .gateway(let gateway, let session):
             let known = places[shard.number].session(of: gateway)
             if session < known {
-                refuse(source, sender, shard, .session(known))
+                // An effect of the entry that ended the session, like any other. The sender tries again.
+                if mayTell(shard.number), places[shard.number].isSessionCommitted(of: gateway) {
+                    refuse(source, sender, shard, .session(known))
+                }
                 return false
             }
             log(.gatewayLost(gateway, session: session), in: shard, isPatient: false)
@@ -125,12 +128,16 @@ extension ShardHost {
         return view.mayTell(atMs: nowMs) && places[place].facts.mayTell
     }
 
+    /// Up to which entry effects may leave.
+    private func tellable(_ place: Int) -> UInt64 {
+        settings.mutations.contains(.toldEarly) ? places[place].facts.last : places[place].facts.committed
+    }
+
     /// Lets go of what is committed.
     mutating func pump(_ shard: ShardID) {
         let i = shard.number
         guard mayTell(i) else { return }
-        let committed =
-            settings.mutations.contains(.toldEarly) ? places[i].replica?.last ?? 0 : places[i].facts.committed
+        let committed = tellable(i)
         if !places[i].isGreeted, places[i].facts.isSettled { greet(shard) }
         places[i].noteTold(through: committed)
         while let next = places[i].untold.all.first?.element, next.index <= committed {
@@ -165,9 +172,12 @@ extension ShardHost {
     ) {
         let i = shard.number
         guard let generation = places[i].facts.generation else { return }
+        let committed = tellable(i)
         switch target {
         case .gateway(let gateway):
-            guard let (start, items) = places[i].replica?.state?.items(for: gateway, from: first, through: last)
+            guard
+                let (start, items) = places[i].replica?.state?.items(
+                    for: gateway, from: first, through: last, committed: committed)
             else { return }
             let session = places[i].session(of: gateway)
             if gateway == self.gateway {
@@ -181,7 +191,9 @@ extension ShardHost {
                 }
             }
         case .shard(let peer):
-            guard let (start, commands) = places[i].replica?.state?.commands(for: peer, from: first, through: last),
+            guard
+                let (start, commands) = places[i].replica?.state?.commands(
+                    for: peer, from: first, through: last, committed: committed),
                 let receiver = places[peer.number].route?.record.primary
             else { return }
             post(
@@ -269,10 +281,10 @@ extension ShardHost {
     /// hear nothing of this shard any more.
     mutating func informLostGateways(of shard: ShardID) {
         let i = shard.number
-        guard places[i].facts.mayTell else { return }
+        guard mayTell(i) else { return }
         for (gateway, session, isLost) in places[i].replica?.state?.knownGateways() ?? [] {
             guard isLost, places[i].informed[gateway] != session, let receiver = nodes[gateway.incarnation],
-                !view.isGone(receiver)
+                !view.isGone(receiver), places[i].isSessionCommitted(of: gateway)
             else { continue }
             refuse(.gateway(gateway, session: session - 1), receiver, shard, .session(session))
         }

@@ -131,7 +131,12 @@ extension ShardHost {
         if session > places[i].channel.session, generation == places[i].channel.generation {
             beginSession(session, shard, .session)
         }
-        guard generation == places[i].channel.generation, session == places[i].channel.session else { return }
+        guard generation == places[i].channel.generation else { return }
+        if session < places[i].channel.session {
+            // This gateway gave the session up (its outbox was full), and has had nothing to say in the new one.
+            post(.commands(to: shard, generation: generation, from: source(shard), first: 1, []), to: sender)
+        }
+        guard session == places[i].channel.session else { return }
         places[i].channel.isCutOff = false
         var number = first
         var isNew = false

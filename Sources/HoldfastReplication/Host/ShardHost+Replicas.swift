@@ -224,7 +224,8 @@ extension ShardHost {
             carryOut(shard)
             suspect(shard)
             if places[i].facts.isOpen {
-                if nowMs >= places[i].nextResendMs {
+                if nowMs >= places[i].nextGatewaysMs {
+                    places[i].nextGatewaysMs = nowMs + settings.channelResendMs
                     dropLostGateways(of: shard)
                     informLostGateways(of: shard)
                 }

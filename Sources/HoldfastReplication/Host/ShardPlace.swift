@@ -15,6 +15,8 @@ struct ShardPlace<Machine: ReplicatedMachine>: Sendable {
     /// How far each channel's oldest item was when it was last looked at.
     var stalls: [ShardState<Machine>.Target: UInt64] = [:]
     var nextResendMs: Int64 = 0
+    /// When gateways that were lost are looked for.
+    var nextGatewaysMs: Int64 = 0
     /// Which gateways that were lost and are back know of it, by the session that they were told.
     var informed: [GatewayID: UInt64] = [:]
     /// All channels were told how far they have come, since this replica became the primary.
@@ -71,6 +73,11 @@ struct ShardPlace<Machine: ReplicatedMachine>: Sendable {
     mutating func currentPrimary() -> NodeID? { route?.record.primary }
     mutating func accepted(of source: ChannelSource) -> UInt64? { replica?.state?.accepted(of: source) }
     mutating func session(of gateway: GatewayID) -> UInt64 { replica?.state?.session(of: gateway) ?? 1 }
+    /// Whether that a gateway has this session is committed: before, another primary may go on with the one before.
+    mutating func isSessionCommitted(of gateway: GatewayID) -> Bool {
+        facts.isSettled && facts.committed >= replica?.state?.sessionStart(of: gateway) ?? 0
+    }
+
     mutating func knownGeneration(of shard: ShardID) -> UInt64 { replica?.state?.knownGeneration(of: shard) ?? 1 }
 }
 
@@ -138,7 +145,7 @@ extension Replica {
 
     mutating func facts() -> ReplicaFacts {
         ReplicaFacts(
-            isHere: true, isPrimary: role == .primary, isOpen: isOpen, isStarted: isStarted, mayTell: mayTell, isAlone: isAlone,
-            committed: committed, last: last, startedIndex: lead.startedIndex, generation: state?.ownGeneration())
+            isHere: true, isPrimary: role == .primary, isOpen: isOpen, isStarted: isStarted, mayTell: mayTell,
+            isAlone: isAlone, committed: committed, last: last, startedIndex: lead.startedIndex, generation: state?.ownGeneration())
     }
 }

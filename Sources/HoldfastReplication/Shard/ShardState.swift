@@ -11,6 +11,8 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
         var isLost = false
         var accepted: UInt64 = 0
         var outbox = Outbox<ChannelItem<Machine.Item>>()
+        /// The entry by which the session before was ended. Not part of the state; 0: none, or one before a snapshot.
+        var begunAt: UInt64 = 0
     }
 
     /// From and to one other shard, or itself.
@@ -153,7 +155,7 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
     }
 
     private mutating func lose(_ gateway: GatewayID, session: UInt64, _ place: EntryPlace) {
-        gateways[gateway] = GatewayChannel(session: session, isLost: true)
+        gateways[gateway] = GatewayChannel(session: session, isLost: true, begunAt: place.index)
         step(.gatewayLost(gateway), place)
     }
 
@@ -208,6 +210,9 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
 
     mutating func session(of gateway: GatewayID) -> UInt64 { gateways[gateway]?.session ?? 1 }
 
+    /// The entry by which a gateway's session began.
+    mutating func sessionStart(of gateway: GatewayID) -> UInt64 { gateways[gateway]?.begunAt ?? 0 }
+
     mutating func knownGeneration(of shard: ShardID) -> UInt64 { peers[shard]?.generation ?? 1 }
 
     /// The newest number taken of a channel; nil when the source's session or generation is not the one known here.
@@ -238,24 +243,27 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
 
     // MARK: Outboxes
 
-    /// Items for a gateway by number, as far as they are not taken, and the number of the first of them.
+    /// Items for a gateway by number, as far as they are committed and not taken, and the number of the first of them.
+    /// A number that was noted before the channel began anew may be that of something else now.
     mutating func items(
-        for gateway: GatewayID, from first: UInt64, through last: UInt64
+        for gateway: GatewayID, from first: UInt64, through last: UInt64, committed: UInt64
     ) -> (first: UInt64, [ChannelItem<Machine.Item>])? {
         guard let outbox = gateways[gateway]?.outbox else { return nil }
         let start = max(first, outbox.first)
         guard start <= min(last, outbox.last) else { return nil }
-        return (start, outbox.from(start).prefix(Int(last - start) + 1).map { $0.element })
+        let due = outbox.from(start).prefix(Int(last - start) + 1).prefix { $0.index <= committed }
+        return due.isEmpty ? nil : (start, due.map { $0.element })
     }
 
     /// Commands for another shard, likewise.
     mutating func commands(
-        for shard: ShardID, from first: UInt64, through last: UInt64
+        for shard: ShardID, from first: UInt64, through last: UInt64, committed: UInt64
     ) -> (first: UInt64, [Machine.Command?])? {
         guard let outbox = peers[shard]?.outbox else { return nil }
         let start = max(first, outbox.first)
         guard start <= min(last, outbox.last) else { return nil }
-        return (start, outbox.from(start).prefix(Int(last - start) + 1).map { $0.element })
+        let due = outbox.from(start).prefix(Int(last - start) + 1).prefix { $0.index <= committed }
+        return due.isEmpty ? nil : (start, due.map { $0.element })
     }
 
     /// The number of the oldest command for another shard; nil when there is none.

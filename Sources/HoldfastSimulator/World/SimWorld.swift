@@ -210,7 +210,8 @@ public final class SimWorld {
     // MARK: Between nodes
 
     func transmit(_ words: [PeerWord], from process: SimProcess, to node: NodeID, isBulk: Bool) {
-        guard let own = process.node, let slot = slot(of: node) else { return }
+        // One that ended in this very turn sends nothing more: it would begin a session for the process after it.
+        guard slots[process.slot].process === process, let own = process.node, let slot = slot(of: node) else { return }
         let isThere = slots[slot].process?.node == node
         trace.mix(slot << 16 | words.count)
         trace.line(nowUs, "\(own.name) → \(node.name) \(isBulk ? "bulk " : "")\(describe(words))")
