@@ -156,14 +156,16 @@ extension ShardHost {
             let places = Placement.wanted(layout: layout, nodes: view.living, replicas: settings.replicas)
             wanted = homes.map { places[$0] ?? [] }
         }
-        for shard in homes where places[shard.number].replica != nil {
-            suspect(shard)
-            if places[shard.number].facts.isOpen { dropLostGateways(of: shard) }
-            if before.touch != view.touch, places[shard.number].facts.isPrimary {
-                // Others may have begun it anew meanwhile.
+        if before.touch != view.touch {
+            // Others may have begun them anew meanwhile: nothing may leave any of them before that is known.
+            for shard in homes where places[shard.number].facts.isPrimary {
                 places[shard.number].replica?.confirm(nowMs: nowMs, into: &replicaEffects)
                 carryOut(shard)
             }
+        }
+        for shard in homes where places[shard.number].facts.isHere {
+            suspect(shard)
+            if places[shard.number].facts.isOpen { dropLostGateways(of: shard) }
             pump(shard)
         }
     }
@@ -188,10 +190,16 @@ extension ShardHost {
         carryOut(shard)
     }
 
-    /// Gateways that are dead, silent, or whose process is gone.
+    /// Gateways that are dead, silent, or whose process is gone. One that may come back is not forgotten, even after it
+    /// was given up: it would go on with numbers that mean nothing here.
     private mutating func dropLostGateways(of shard: ShardID) {
         let i = shard.number
-        for (gateway, session, isLost) in places[i].replica?.state?.knownGateways() ?? [] {
+        let known = places[i].replica?.state?.knownGateways() ?? []
+        // By start: the oldest processes come first.
+        for (gateway, _, _) in known.filter(\.isLost).dropLast(settings.lostGatewaysKept) {
+            log(.gatewayGone(gateway), in: shard, isPatient: false)
+        }
+        for (gateway, session, isLost) in known {
             guard let at = nodes[gateway.incarnation] else {
                 // Registered before a node that this one has seen registered, and never seen: it has ended, or its
                 // registration has. That is not enough to forget what is known of its channel.
@@ -201,7 +209,7 @@ extension ShardHost {
                 continue
             }
             guard places[i].facts.isOpen else { return }
-            if view.isLost(at) {
+            if view.isReplaced(at) {
                 log(.gatewayGone(gateway), in: shard, isPatient: false)
             } else if !isLost, isSuspect(at) {
                 log(.gatewayLost(gateway, session: session + 1), in: shard, isPatient: false)

@@ -50,6 +50,8 @@ public struct ReplicationSettings: Hashable, Sendable {
     /// A gateway that cannot reach a living primary for this long gives its links there up (rule 10).
     public var cutOffMs: Int64 = 3_000
 
+    /// Of gateways that were lost and may come back, so many of the newest are remembered.
+    public var lostGatewaysKept = 1_024
     /// Commands of one gateway that a shard has not taken; with more the links there are given up.
     public var gatewayOutboxLimit = 20_000
     /// Items or commands of one channel that are sent again at once.

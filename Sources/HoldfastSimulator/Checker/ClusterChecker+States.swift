@@ -25,12 +25,13 @@ extension ClusterChecker {
         }
 
         /// Some shard has begun anew: claims from before may still be on their way.
-        var hasLost: Bool { generations.contains { $0 ?? 1 > 1 } }
+        let hasLost: Bool
     }
 
     func states(_ world: SimWorld) -> States {
         var all = States(
-            generations: Array(repeating: nil, count: homes.count), known: Array(repeating: [], count: homes.count))
+            generations: Array(repeating: nil, count: homes.count), known: Array(repeating: [], count: homes.count),
+            hasLost: truths.contains { $0.record?.record.generation ?? 1 > 1 })
         for shard in homes {
             guard let holder = holder(shard), let process = world.slots[holder.slot].process,
                 let machine = process.host?.machine(of: shard)
