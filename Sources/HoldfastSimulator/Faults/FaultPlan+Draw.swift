@@ -20,24 +20,42 @@ extension FaultPlan {
         var draw = Draw(setup: setup, untilMs: quietAtMs - 500, options: options, random: random)
         draw.makeSchedule()
         faults = draw.faults.sorted { $0.atMs < $1.atMs }
-        if setup.nodes > 1 { drawLoss(seed: seed) }
+        if setup.nodes > 1, !drawLoss(seed: seed) { drawIsolation(seed: seed) }
     }
 
     /// In a few plans one node is lost for good, early, and the faults last until that is proven.
-    private mutating func drawLoss(seed: UInt64) {
+    private mutating func drawLoss(seed: UInt64) -> Bool {
         var random = SimRandom(seed: seed, stream: 6)
-        guard random.chance(permille: 25) else { return }
+        guard random.chance(permille: 25) else { return false }
         let loss = Scheduled(atMs: random.from(Self.firstFaultMs...6_000), .loss(node: random.below(setup.nodes)))
-        // What keeps the others from proving the loss would only put it off.
+        replaceFaults(by: [loss], lastingMs: 36_000, &random)
+        return true
+    }
+
+    /// In a few others one node is cut off so long that it is no longer in touch, or even counts as lost, and comes back.
+    private mutating func drawIsolation(seed: UInt64) {
+        var random = SimRandom(seed: seed, stream: 10)
+        guard random.chance(permille: 20) else { return }
+        let node = random.below(setup.nodes)
+        let atMs = random.from(Self.firstFaultMs...6_000)
+        let ms = random.from(12_000...45_000)
+        let cut = Fault.partition(
+            mask: 1 << node, forMs: ms, oneWay: false, keepsLinks: random.chance(permille: 300))
+        let faults = [Scheduled(atMs: atMs, cut), Scheduled(atMs: atMs, .storeCut(node: node, forMs: ms))]
+        replaceFaults(by: faults, lastingMs: ms + 500, &random)
+    }
+
+    /// What keeps the others from proving a loss would only put it off.
+    private mutating func replaceFaults(by new: [Scheduled], lastingMs ms: Int, _ random: inout SimRandom) {
         let others: Set<Fault.Kind> = [
             .slowLink, .linkBreak, .clientLinksBreak, .clientsCut, .clockStep, .clockDrift, .compaction, .answersLost,
             .swapsLate, .storeSlow,
         ]
         faults = random.chance(permille: 500) ? [] : faults.filter { others.contains($0.fault.kind) }
         if random.chance(permille: 500) { setup.replicas = 1 }
-        faults.append(loss)
+        faults += new
         faults.sort { $0.atMs < $1.atMs }
-        quietAtMs = loss.atMs + 36_000
+        quietAtMs = (new.first?.atMs ?? 0) + ms
         endMs = quietAtMs + 12_000
     }
 }
