@@ -141,9 +141,13 @@ extension Mutant {
             draw.crashes(4, downMs: [1, 300, 1_000])
         },
         Mutant("lateClose", [6, 12, 15], model: .lateClose) { draw in
-            for _ in 0..<5 {
-                let silently = draw.random.chance(permille: 500)
-                draw.add(atMs: draw.time(), .clientLinksBreak(node: draw.node(), broken: 500, silently: silently))
+            // What a node has to say of links that broke comes later than these players' next links, at other nodes.
+            for atMs in [4_000, 8_000, 12_000] {
+                let node = draw.node()
+                for peer in 0..<draw.setup.nodes where peer != node {
+                    draw.add(atMs: atMs, .slowLink(from: node, to: peer, forMs: 3_000, leastMs: 500, mostMs: 800))
+                }
+                draw.add(atMs: atMs + 1_000, .clientLinksBreak(node: node, broken: 1_000, silently: false))
             }
         },
         Mutant("freedEarly", [8], model: .freedEarly) { draw in draw.losses(2, lost: [100]) },
