@@ -11,8 +11,10 @@ struct TestCertificate {
     static let shared = TestCertificate()
 
     private init() {
-        var template = Array("/tmp/holdfast-tls-XXXXXX".utf8CString)
-        let folder = mkdtemp(&template).map { String(cString: $0) } ?? "/tmp"
+        // Made anew by each run, in the package's own folder of things that were made.
+        let folder = ".build/tls-tests"
+        mkdir(".build", 0o755)
+        mkdir(folder, 0o700)
         certificate = folder + "/certificate.pem"
         key = folder + "/key.pem"
         let arguments = [

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import select
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -37,6 +38,7 @@ def binary():
 class Server:
     def __init__(self, profile="default", directory=None, arguments=None, scheme="http"):
         self.profile = profile
+        self.is_temporary = directory is None
         self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="holdfast-conformance-"))
         config = {
             "listen": "127.0.0.1",
@@ -98,6 +100,8 @@ class Server:
                 self.kill()
         if self.process.stdout:
             self.process.stdout.close()
+        if self.is_temporary:
+            shutil.rmtree(self.directory, ignore_errors=True)
 
 
 class Servers:
