@@ -4,8 +4,8 @@ import Testing
 
 @testable import HoldfastSimulator
 
-/// How long nobody can play when one node dies, or leaves. The checker fails a run in which it is longer than it may be;
-/// here it is also shown that there was something to measure.
+/// How long nobody can play when one node dies, or leaves. The checker fails a run in which it is longer than it may
+/// be; here it is also shown that there was something to measure.
 @Suite(.serialized) struct PauseTests {
     static let seeds = 1...(UInt64(ProcessInfo.processInfo.environment["HOLDFAST_PAUSE_SEEDS"] ?? "") ?? 12)
 

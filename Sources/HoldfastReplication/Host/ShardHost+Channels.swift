@@ -92,9 +92,10 @@ extension ShardHost {
     ) {
         guard places[shard.number].facts.isOpen else { return }
         let random = drawsRandomness ? (generator.next(), generator.next()) : (0, 0)
-        let isDirect =
-            isAtHand || leavesAtOnce(shard.number)
-                && places[shard.number].session(of: gateway) == places[shard.number].channel.session
+        var isDirect = isAtHand
+        if !isDirect, leavesAtOnce(shard.number) {
+            isDirect = places[shard.number].session(of: gateway) == places[shard.number].channel.session
+        }
         let own = gateway
         places[shard.number].replica?.append(
             body, random: random, isPatient: isPatient, direct: isDirect ? own : nil, nowMs: nowMs,

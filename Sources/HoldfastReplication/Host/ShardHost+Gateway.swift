@@ -123,8 +123,8 @@ extension ShardHost {
     // MARK: Items
 
     mutating func takeItems(
-        _ items: [ChannelItem<Machine.Item>], _ first: UInt64, of shard: ShardID, _ generation: UInt64, _ session: UInt64,
-        from sender: NodeID
+        _ items: [ChannelItem<Machine.Item>], _ first: UInt64, of shard: ShardID, _ generation: UInt64,
+        _ session: UInt64, from sender: NodeID
     ) {
         let i = shard.number
         generationSeen(generation, shard)

@@ -107,7 +107,9 @@ extension ShardHost {
     }
 
     /// The state of the replica here, after its newest entry.
-    public mutating func machine(of shard: ShardID) -> Machine? { places[shard.number].replica?.state?.currentMachine() }
+    public mutating func machine(of shard: ShardID) -> Machine? {
+        places[shard.number].replica?.state?.currentMachine()
+    }
 
     /// A sum over the state of the replica here.
     public mutating func digest(of shard: ShardID) -> UInt64? { places[shard.number].replica?.state?.currentDigest() }

@@ -146,6 +146,7 @@ extension Replica {
     mutating func facts() -> ReplicaFacts {
         ReplicaFacts(
             isHere: true, isPrimary: role == .primary, isOpen: isOpen, isStarted: isStarted, mayTell: mayTell,
-            isAlone: isAlone, committed: committed, last: last, startedIndex: lead.startedIndex, generation: state?.ownGeneration())
+            isAlone: isAlone, committed: committed, last: last, startedIndex: lead.startedIndex,
+            generation: state?.ownGeneration())
     }
 }

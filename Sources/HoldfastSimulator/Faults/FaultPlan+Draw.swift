@@ -32,7 +32,8 @@ extension FaultPlan {
         return true
     }
 
-    /// In a few others one node is cut off so long that it is no longer in touch, or even counts as lost, and comes back.
+    /// In a few others one node is cut off so long that it is no longer in touch, or even counts as lost, and comes
+    /// back.
     private mutating func drawIsolation(seed: UInt64) {
         var random = SimRandom(seed: seed, stream: 10)
         guard random.chance(permille: 20) else { return }
