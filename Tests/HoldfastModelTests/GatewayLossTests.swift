@@ -78,6 +78,22 @@ import Testing
         #expect(all[1].lines() == ["@3 message alice: x"])
     }
 
+    /// The room of a match may be anywhere, and what it said of the seat is void.
+    @Test func whoWaitsForASeatMayHaveOneThere() {
+        let world = World()
+        let alice = world.client("alice").connect()
+        alice.forget()
+        alice.send(.match(2, timeoutMs: 60_000), id: 2)
+        world.lose(world.client("nobody").key.shard, .session, at: world.losses.gateway(alice.gateway))
+        world.settle()
+        #expect(alice.lines() == ["disconnected 38, may reconnect"])
+        world.client("bob").connect().send(.match(2, timeoutMs: 60_000))
+        alice.resume()
+        alice.send(.match(2, timeoutMs: 60_000), id: 2)
+        #expect(alice.isInRoom)
+        #expect(alice.faults == [])
+    }
+
     @Test(arguments: [LinksLoss.session, .cutOff])
     func thePlayersShardEndsTheLink(why: LinksLoss) {
         let world = World()

@@ -16,7 +16,11 @@ extension ConnectionMachine {
                 // The player's shard tells how the seat ended.
                 if isSeats { isSeatInDoubt = true }
                 return []
-            case .session: return isSeats || awaits ? end(.draining, "the room counted this node as lost") : []
+            case .session:
+                // What a room said of a seat that this link waits for may be void with the rest: any room, for a match.
+                let mayBeSeated = withSession { $0.window.hasOpenSeatCall } ?? false
+                guard isSeats || awaits || mayBeSeated else { return [] }
+                return end(.draining, "the room counted this node as lost")
             case .cutOff: return isSeats || awaits ? end(.draining, "this node is cut off from the room") : []
             }
         }

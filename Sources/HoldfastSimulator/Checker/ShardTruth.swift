@@ -32,10 +32,16 @@ struct ShardTruth {
     mutating func tell(_ point: ToldPoint, by node: NodeID, hashAt: (UInt64) -> UInt64?) -> Violation? {
         guard point.index > 0 else { return nil }
         let what = "\(shard.short): \(node.short) tells \(point.index) of g\(point.generation) e\(point.epoch)"
-        if point.generation < newest.generation {
+        if point.generation > newest.generation {
+            newest = (point.generation, point.epoch)
+        } else if point.generation == newest.generation {
+            newest.epoch = max(newest.epoch, point.epoch)
+        } else if point.index > lives[point.generation]?.told ?? 0 {
+            // What others had told as well may come late, as from a slow network: a primary that was paused when it was
+            // replaced tells on waking what it had been acknowledged. That the replicas after it are lost may be proven
+            // sooner than it knows.
             return Violation(2, "\(what), though g\(newest.generation) has told in e\(newest.epoch)")
         }
-        newest = (point.generation, max(newest.epoch, point.epoch))
         guard let record = byEpoch[point.epoch] else {
             return Violation(2, "\(what), an epoch that no record ever had")
         }

@@ -58,7 +58,9 @@ extension ClientChecker {
             }
             view.base = before.base
             view.sinceMs = before.sinceMs
-            view.toldMs = before.toldMs
+            // With a `roomJoined` that was told again a client begins its frames anew.
+            let isAsBefore = resume.frameSyncId == before.sync && resume.frameId >= before.frame
+            if resume.frameSyncId == 0 || isAsBefore { view.toldMs = before.toldMs }
             view.lastSync = before.lastSync
         } else {
             view.base = resume.roomSeq
