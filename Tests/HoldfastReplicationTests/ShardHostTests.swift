@@ -18,13 +18,14 @@ import Testing
     struct Scene {
         var hosts: [NodeID: Host] = [:]
         var sent: [(from: NodeID, to: NodeID, message: Host.Message)] = []
+        var swaps: [(by: NodeID, shard: ShardID, from: UInt64, to: ShardRecord)] = []
         var nowMs: Int64 = 1_000
 
-        init() {
-            let view = MembershipView(nodes: [a, b, c, d].map { NodeInfo(id: $0) })
-            for node in [a, b, d] {
+        init(shards: Int = 1, nodes: [NodeID] = [a, b, c, d]) {
+            let view = MembershipView(nodes: nodes.map { NodeInfo(id: $0) })
+            for node in nodes where node != c {
                 hosts[node] = Host(
-                    node: node, layout: ShardLayout(entityShards: 1, matchShards: 1), configuration: true,
+                    node: node, layout: ShardLayout(entityShards: shards, matchShards: 1), configuration: true,
                     settings: ReplicationSettings(), generator: ReplicaRandom(seed: node.incarnation))
                 call(node) { $0.membershipChanged(view, nowMs: $1, wallMs: $1, into: &$2) }
             }
@@ -35,10 +36,16 @@ import Testing
             var effects: [Host.Effect] = []
             work(&host, nowMs, &effects)
             hosts[node] = host
-            for case .send(let peer, let message, _) in effects { sent.append((node, peer, message)) }
+            for effect in effects {
+                switch effect {
+                case .send(let peer, let message, _): sent.append((node, peer, message))
+                case .swap(let shard, let from, let to): swaps.append((node, shard, from, to))
+                default: break
+                }
+            }
         }
 
-        mutating func see(_ record: ShardRecord, revision: UInt64, at node: NodeID) {
+        mutating func see(_ record: ShardRecord, of shard: ShardID = shard, revision: UInt64, at node: NodeID) {
             let seen = VersionedRecord(record, revision: revision)
             call(node) { $0.recordSeen(shard, seen, nowMs: $1, wallMs: $1, into: &$2) }
         }
@@ -59,6 +66,24 @@ import Testing
 
         mutating func passAll() {
             while let next = sent.first(where: { $0.to != c }) { pass(next.from, next.to) }
+        }
+
+        /// Time passes, all messages arrive, and all swaps are won.
+        mutating func advance(ms: Int64) {
+            let endMs = nowMs + ms
+            while nowMs < endMs {
+                nowMs += 50
+                for node in hosts.keys.sorted() { call(node) { $0.tick(nowMs: $1, wallMs: $1, into: &$2) } }
+                passAll()
+                while let swap = swaps.popLast() {
+                    let won = SwapResult.won(revision: swap.from + 1)
+                    call(swap.by) { $0.swapEnded(swap.shard, won, nowMs: $1, wallMs: $1, into: &$2) }
+                    for node in hosts.keys where node != swap.by {
+                        see(swap.to, of: swap.shard, revision: swap.from + 1, at: node)
+                    }
+                    passAll()
+                }
+            }
         }
 
         /// Up to which number the gateway was told that its commands are taken.
@@ -142,5 +167,19 @@ import Testing
         scene.nowMs += 300
         scene.call(Self.a) { $0.tick(nowMs: $1, wallMs: $1, into: &$2) }
         #expect(scene.sessions(toldBy: Self.a) == [2, 2])
+    }
+
+    /// More shards than are brought up at a time: each makes room for another when it is done.
+    @Test func allShardsGetTheirReplicas() {
+        var scene = Scene(shards: 9, nodes: [Self.a, Self.b])
+        let homes = ShardLayout(entityShards: 9, matchShards: 1).homes
+        for home in homes {
+            let alone = ShardRecord(generation: 1, epoch: 1, primary: Self.a, rules: 1)
+            for node in [Self.a, Self.b] { scene.see(alone, of: home, revision: 1, at: node) }
+        }
+        scene.advance(ms: 5_000)
+        for home in homes {
+            #expect(scene.hosts[Self.a]?.route(of: home)?.record.members.count == 2, "shard \(home.number)")
+        }
     }
 }

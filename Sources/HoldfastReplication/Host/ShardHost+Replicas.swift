@@ -227,6 +227,8 @@ extension ShardHost {
             let i = shard.number
             sweepGateway(shard)
             beginAnewIfLost(shard)
+            // However it has ended, and whoever is the primary now.
+            if budget.isSending(shard), places[i].replica?.learning() == nil { budget.endSending(shard) }
             guard places[i].facts.isHere else { continue }
             places[i].replica?.tick(nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
             carryOut(shard)
@@ -256,7 +258,6 @@ extension ShardHost {
             return
         }
         if record.members == wanted[shard.number] { return }
-        if places[shard.number].replica?.learning() == nil { budget.endSending(shard) }
         let mayAdd = { [backOff, nowMs] (other: NodeID) in !backOff.isWaiting(other, nowMs: nowMs) }
         var step = TransferPlan.next(record, wanted: wanted[shard.number], view: view, mayAdd: mayAdd)
         if step == .nothing, record.members.count < wanted[shard.number].count {

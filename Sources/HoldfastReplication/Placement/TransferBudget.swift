@@ -11,6 +11,7 @@ public struct TransferBudget: Sendable {
         atOnce = transfersAtOnce
     }
 
+    public func isSending(_ shard: ShardID) -> Bool { sending.contains(shard) }
     public var isSendingFull: Bool { sending.count >= atOnce }
     public var isTakingFull: Bool { taking.count >= atOnce }
 
