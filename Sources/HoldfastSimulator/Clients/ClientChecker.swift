@@ -172,8 +172,11 @@ public struct ClientChecker: Sendable {
             violate(5, "\(name(view)) got a message without a body")
             return
         }
-        // A gateway refuses by itself, also one that no shard has heard for long.
-        if case .error = body {} else if view.run >= 0 { runs[view.run].lastHeardMs = nowMs }
+        switch body {
+        // A gateway says these by itself, also one that no shard has heard for long.
+        case .error, .pong, .disconnected: break
+        default: if view.run >= 0 { runs[view.run].lastHeardMs = nowMs }
+        }
         if case .disconnected(let last) = body {
             disconnected(last, on: &view)
         } else if !view.isConnected {
