@@ -175,7 +175,8 @@ public struct ClientChecker: Sendable {
         switch body {
         // A gateway says these by itself, also one that no shard has heard for long.
         case .error, .pong, .disconnected: break
-        default: if view.run >= 0 { runs[view.run].lastHeardMs = nowMs }
+        // What comes on a link that is not well may be as old as that.
+        default: if view.run >= 0, !view.isDisturbed { runs[view.run].lastHeardMs = nowMs }
         }
         if case .disconnected(let last) = body {
             disconnected(last, on: &view)
