@@ -43,6 +43,32 @@ import Testing
             $0.hear([1], 4, .roomPropertiesChanged(RoomPropertiesChanged(id: "r", name: "r0.2")))
             $0.hear([0], 3, .roomPropertiesChanged(RoomPropertiesChanged(id: "r", name: "r0.1")))
         }
+        // A spectator is passed over, also when the message names it.
+        let named = { (talk: inout Talk, asSpectator: Bool) in
+            talk.connect(2, run: "run-c")
+            let join = RoomJoined(room: Talk.room(asSpectator ? ["a", "b"] : ["a", "b", "c"]), roomSeq: 3)
+            talk.ask(2, .joinRoom(JoinRoom(roomId: "r", asSpectator: asSpectator)), .roomJoined(join))
+            talk.ask(1, Talk.say("m1.1", to: ["a", "c"]))
+            talk.ask(0, .updateRoomProperties(UpdateRoomProperties(name: "r0.1")))
+        }
+        let renamed = ServerMessage.Body.roomPropertiesChanged(RoomPropertiesChanged(id: "r", name: "r0.1"))
+        for isTold in [false, true] {
+            for asSpectator in [false, true] {
+                // The hole is known as one for c before the message is seen, or after.
+                expect(isTold == asSpectator ? [5] : []) {
+                    named(&$0, asSpectator)
+                    if isTold { $0.hear([2], 4, Talk.message("m1.1", from: "b")) }
+                    $0.hear([2], 5, renamed)
+                    $0.hear([0], 4, Talk.message("m1.1", from: "b"))
+                }
+                expect(isTold == asSpectator ? [5] : []) {
+                    named(&$0, asSpectator)
+                    $0.hear([0], 4, Talk.message("m1.1", from: "b"))
+                    if isTold { $0.hear([2], 4, Talk.message("m1.1", from: "b")) }
+                    $0.hear([2], 5, renamed)
+                }
+            }
+        }
         // A missed frame.
         expect([5], from: .playing()) {
             $0.hear([0], 4, Talk.frame(1))
@@ -301,6 +327,30 @@ import Testing
             $0.nowMs += 10
             $0.ask(0, Talk.say("m0.1"))
             $0.hear([1], 3, Talk.message("m0.1", from: "a"))
+            $0.checker.atEnd([], nowMs: $0.nowMs + 10_000)
+        }
+        // The answer that is remembered is of another room than the one in which it is heard.
+        expect([]) {
+            let alone = RoomInfo(
+                id: "q", type: "duel", ownerId: "a", maxPlayerCount: 3, players: [Talk.info("a")])
+            $0.ask(0, .leaveRoom(LeaveRoom()))
+            $0.hear([1], 3, .playerLeft(PlayerLeft(roomId: "r", roomOwnerId: "b", playerId: "a")))
+            $0.ask(
+                0, .createRoom(CreateRoom(room: RoomConfig(maxPlayerCount: 3, type: "duel"))),
+                .roomJoined(RoomJoined(room: alone, roomSeq: 1)))
+            $0.nowMs += 10
+            $0.say(0, 200, Talk.say("m0.1"))
+            $0.say(0, 201, .leaveRoom(LeaveRoom()))
+            $0.cut(0)
+            $0.nowMs += 10
+            $0.resume(0, Resume(resumeToken: "run-a", roomSeq: 1, roomId: "q"), Connected())
+            $0.ask(
+                0, .joinRoom(JoinRoom(roomId: "r")),
+                .roomJoined(RoomJoined(room: Talk.room(["b", "a"]), roomSeq: 4)))
+            let entered = PlayerEntered(roomId: "r", player: Talk.info("a"), roomOwnerId: "b")
+            $0.hear([1], 4, .playerEntered(entered))
+            $0.say(0, 200, Talk.say("m0.1"))
+            $0.hear(0, .ok(Ok()), id: 200)
             $0.checker.atEnd([], nowMs: $0.nowMs + 10_000)
         }
     }

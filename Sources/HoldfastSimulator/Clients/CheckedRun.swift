@@ -103,7 +103,7 @@ struct CheckedContent: Sendable {
     let firstMs: Int64
     var sends = 1
     var refusals = 0
-    /// Where the caller was when it heard that it is done, and when.
+    /// Where the caller was from before it said it until it heard that it is done, and when it heard that.
     var okRoom: Int?
     var okMs: Int64 = 0
     var place: (room: Int, seq: UInt64)?

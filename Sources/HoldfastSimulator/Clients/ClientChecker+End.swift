@@ -105,7 +105,7 @@ extension ClientChecker {
         let room = rooms[link.room]
         for (index, position) in room.positions.enumerated().dropFirst(Int(link.seq)) {
             guard position.sum != 0, position.toldMs + 1_000 < nowMs else { continue }
-            if position.isFrame || position.addressees.include(link.player) == true {
+            if position.isFrame || position.addressees.include(Listener(link)) == true {
                 violate(
                     16,
                     "\(name(link)) is at \(link.seq) of \(room.id), and \(index + 1) was told "

@@ -237,11 +237,11 @@ extension ClientChecker {
                     5, "\(name(view)) did not get frame \(position.place?.frame ?? 0) at \(missed) of \(rooms[room].id)"
                 )
             } else if position.sum != 0 {
-                if position.addressees.include(view.player) == true {
+                if position.addressees.include(Listener(view)) == true {
                     violate(5, "\(name(view)) did not get position \(missed) of \(rooms[room].id)")
                 }
             } else if frames == nil {
-                rooms[room].positions[Int(missed) - 1].missedBy.append(view.player)
+                rooms[room].positions[Int(missed) - 1].missedBy.append(Listener(view))
             }
         }
     }
@@ -249,9 +249,10 @@ extension ClientChecker {
     private mutating func settleMissed(_ seq: UInt64, what: StreamWord, room: Int) {
         let position = rooms[room].positions[Int(seq) - 1]
         guard !position.missedBy.isEmpty else { return }
-        for player in position.missedBy {
-            if position.isFrame || position.addressees.include(player) == true {
-                violate(5, "\(players[player]) did not get position \(seq) of \(rooms[room].id): \(words(what))")
+        for listener in position.missedBy {
+            if position.isFrame || position.addressees.include(listener) == true {
+                let player = players[listener.player]
+                violate(5, "\(player) did not get position \(seq) of \(rooms[room].id): \(words(what))")
             }
         }
         rooms[room].positions[Int(seq) - 1].missedBy = []

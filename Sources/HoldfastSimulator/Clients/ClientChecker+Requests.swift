@@ -233,7 +233,10 @@ extension ClientChecker {
         case .roomJoined(let joined): self.joined(joined, id, request, on: &view)
         case .ok:
             if request.asked == .leave, id > view.joinedBy { view.leaveRoom() }
-            guard let content = request.content, contents[content]?.okRoom == nil, view.room >= 0 else { break }
+            guard let content = request.content, let known = contents[content], known.okRoom == nil, view.room >= 0,
+                // An answer that is remembered may be of a room that the caller was in before.
+                view.sinceMs <= known.firstMs
+            else { break }
             contents[content]?.okRoom = view.room
             contents[content]?.okMs = nowMs
         case .frames(let batch): compare(batch, on: view)

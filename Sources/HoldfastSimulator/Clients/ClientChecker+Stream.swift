@@ -229,7 +229,7 @@ extension ClientChecker {
         holes(before: seq, frames: nil, on: view)
         view.seq = seq
         let addressees = self.addressees(of: body, in: view.room)
-        if addressees.include(view.player) == false {
+        if addressees.include(Listener(view)) == false {
             violate(
                 5,
                 "\(name(view)) is told position \(seq) of \(rooms[view.room].id), not meant for it: \(kind(of: body))"

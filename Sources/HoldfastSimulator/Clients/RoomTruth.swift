@@ -5,17 +5,29 @@ import HoldfastProtocol
 enum Addressees: Equatable, Sendable {
     case everyone
     case everyoneBut(Int)
+    /// The players among those named: spectators are passed over.
     case only([Int])
     /// A spectator's kick: only the kicked gets it, and who else was to get it cannot be told.
     case unclear
 
-    func include(_ player: Int) -> Bool? {
+    func include(_ listener: Listener) -> Bool? {
         switch self {
         case .everyone: true
-        case .everyoneBut(let one): player != one
-        case .only(let some): some.contains(player)
+        case .everyoneBut(let one): listener.player != one
+        case .only(let some): !listener.isSpectator && some.contains(listener.player)
         case .unclear: nil
         }
+    }
+}
+
+/// Who hears a room's stream, and as what: that is the same from where its stream begins.
+struct Listener: Sendable {
+    let player: Int
+    let isSpectator: Bool
+
+    init(_ view: CheckedLink) {
+        player = view.player
+        isSpectator = view.isSpectator
     }
 }
 
@@ -30,7 +42,7 @@ struct RoomTruth: Sendable {
         var place: Place?
         var isFrame = false
         /// Who was told of later ones but not of this; looked at when it is known what it is.
-        var missedBy: [Int] = []
+        var missedBy: [Listener] = []
     }
 
     struct Place: Equatable, Sendable {
