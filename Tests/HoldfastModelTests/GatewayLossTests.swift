@@ -78,6 +78,19 @@ import Testing
         #expect(all[1].lines() == ["@3 message alice: x"])
     }
 
+    /// A match waits as long as its caller said, and no longer when it has been answered once.
+    @Test func aRepeatedMatchIsAnsweredInTime() {
+        let world = World()
+        let all = ["alice", "bob"].map { world.client($0).connect() }
+        for one in all { one.send(.match(2, timeoutMs: 60_000), id: 2) }
+        #expect(all[0].isInRoom)
+        all[0].forget()
+        world.hold(to: .shard(shard(all[0].roomID)))
+        all[0].send(.match(2, timeoutMs: 60_000), id: 2)
+        world.advance(ms: 5_000)
+        #expect(all[0].lines().contains { $0.hasPrefix("#2") })
+    }
+
     /// The room of a match may be anywhere, and what it said of the seat is void.
     @Test func whoWaitsForASeatMayHaveOneThere() {
         let world = World()

@@ -114,7 +114,8 @@ extension ConnectionMachine {
                 return
             }
             var waits = false
-            if case .matchRoom(let match) = body { waits = match.timeoutMs > 0 }
+            // What was answered before waits for nobody any more.
+            if !isRepeat, case .matchRoom(let match) = body { waits = match.timeoutMs > 0 }
             session.window.begin(
                 id,
                 .init(
