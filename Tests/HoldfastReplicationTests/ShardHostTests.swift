@@ -104,6 +104,17 @@ import Testing
             }
         }
 
+        /// The shards of which a node has asked the one at c to become a replica.
+        func invited(by node: NodeID) -> Set<ShardID> {
+            Set(
+                sent.compactMap {
+                    guard $0.from == node, $0.to == c, case .replica(let shard, _, _, .invite) = $0.message else {
+                        return nil
+                    }
+                    return shard
+                })
+        }
+
         mutating func seeSilent(_ silent: Set<NodeID>, at node: NodeID) {
             let view = MembershipView(nodes: [a, b, c, d].map { NodeInfo(id: $0) }, silent: silent)
             call(node) { $0.membershipChanged(view, nowMs: $1, wallMs: $1, into: &$2) }
@@ -181,5 +192,25 @@ import Testing
         for home in homes {
             #expect(scene.hosts[Self.a]?.route(of: home)?.record.members.count == 2, "shard \(home.number)")
         }
+    }
+
+    /// A transfer has also ended when another is the primary: this node does not balance that shard any more.
+    @Test func shardsThatWentElsewhereMakeRoom() {
+        // The other node never answers.
+        var scene = Scene(shards: 5, nodes: [Self.a, Self.c])
+        let homes = ShardLayout(entityShards: 5, matchShards: 1).homes
+        for home in homes {
+            let alone = ShardRecord(generation: 1, epoch: 1, primary: Self.a, rules: 1)
+            scene.see(alone, of: home, revision: 1, at: Self.a)
+        }
+        scene.advance(ms: 500)
+        let first = scene.invited(by: Self.a)
+        #expect(first.count == ReplicationSettings().transfersAtOnce)
+        for home in first {
+            let elsewhere = ShardRecord(generation: 2, epoch: 1, primary: Self.c, rules: 1)
+            scene.see(elsewhere, of: home, revision: 2, at: Self.a)
+        }
+        scene.advance(ms: 500)
+        #expect(scene.invited(by: Self.a) == Set(homes))
     }
 }
