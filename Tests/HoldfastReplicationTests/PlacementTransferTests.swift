@@ -211,18 +211,15 @@ extension ShardRecord {
         #expect(backOff.isWaiting(id("n9"), nowMs: 10) && !backOff.isWaiting(id("n6"), nowMs: 10))
     }
 
-    @Test func fourTransfersAtOnceInEachDirection() {
+    @Test func fourTransfersAtOnce() {
         var budget = TransferBudget()
         let first = (0..<5).map { budget.beginSending(ShardID(number: $0)) }
         #expect(first == [true, true, true, true, false])
-        #expect(budget.isSendingFull && !budget.isTakingFull)
         let again = budget.beginSending(ShardID(number: 3))
         #expect(again, "it is counted already")
         budget.endSending(ShardID(number: 0))
         budget.endSending(ShardID(number: 0))
         let second = (4..<6).map { budget.beginSending(ShardID(number: $0)) }
         #expect(second == [true, false])
-        let other = budget.beginTaking(ShardID(number: 5))
-        #expect(other)
     }
 }
