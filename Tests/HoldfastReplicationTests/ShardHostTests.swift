@@ -19,14 +19,20 @@ import Testing
         var hosts: [NodeID: Host] = [:]
         var sent: [(from: NodeID, to: NodeID, message: Host.Message)] = []
         var swaps: [(by: NodeID, shard: ShardID, from: UInt64, to: ShardRecord)] = []
+        /// What came to the links of gateways here.
+        var items: [Diary.Command] = []
+        var emptied: [Diary.Command] = []
+        var lost: [LinksLoss] = []
         var nowMs: Int64 = 1_000
 
-        init(shards: Int = 1, nodes: [NodeID] = [a, b, c, d]) {
+        init(
+            shards: Int = 1, nodes: [NodeID] = [a, b, c, d], settings: ReplicationSettings = ReplicationSettings()
+        ) {
             let view = MembershipView(nodes: nodes.map { NodeInfo(id: $0) })
             for node in nodes where node != c {
                 hosts[node] = Host(
                     node: node, layout: ShardLayout(entityShards: shards, matchShards: 1), configuration: true,
-                    settings: ReplicationSettings(), generator: ReplicaRandom(seed: node.incarnation))
+                    settings: settings, generator: ReplicaRandom(seed: node.incarnation))
                 call(node) { $0.membershipChanged(view, nowMs: $1, wallMs: $1, into: &$2) }
             }
         }
@@ -40,7 +46,10 @@ import Testing
                 switch effect {
                 case .send(let peer, let message, _): sent.append((node, peer, message))
                 case .swap(let shard, let from, let to): swaps.append((node, shard, from, to))
-                default: break
+                case .item(let item): items.append(item)
+                case .emptied(let command): emptied.append(command)
+                case .linksLost(_, let why): lost.append(why)
+                case .readRecord, .alarm: break
                 }
             }
         }
@@ -212,5 +221,88 @@ import Testing
         }
         scene.advance(ms: 500)
         #expect(scene.invited(by: Self.a) == Set(homes))
+    }
+
+    // MARK: Emptied commands
+
+    /// The gateway at b has a command of which two primaries seem to have died, and so sends an empty one to c.
+    private func emptiedTwice() -> Scene {
+        var scene = Scene()
+        let records = [Self.a, Self.d, Self.c].enumerated().map { at, primary in
+            ShardRecord(generation: 1, epoch: UInt64(at) + 1, primary: primary, rules: 1)
+        }
+        var dead: Set<NodeID> = []
+        for (at, record) in records.enumerated() {
+            scene.see(record, revision: UInt64(at) + 1, at: Self.b)
+            if at == 0 {
+                scene.call(Self.b) { $0.submit(Diary.Command(7), nowMs: $1, wallMs: $1, into: &$2) }
+            }
+            dead.insert(record.primary)
+            let view = MembershipView(nodes: [Self.a, Self.b, Self.c, Self.d].map { NodeInfo(id: $0) }, dead: dead)
+            if record.primary != Self.c {
+                scene.call(Self.b) { $0.membershipChanged(view, nowMs: $1, wallMs: $1, into: &$2) }
+            }
+        }
+        return scene
+    }
+
+    private func answer(_ scene: inout Scene, _ item: ChannelItem<Diary.Command>) {
+        let gateway = GatewayID(incarnation: Self.b.incarnation, loop: 0)
+        let message = Host.Message.items(
+            from: Self.shard, generation: 1, to: gateway, session: 1, first: 1, [item])
+        scene.call(Self.b) { $0.receive(message, from: Self.c, nowMs: $1, wallMs: $1, into: &$2) }
+    }
+
+    @Test func anEmptiedCommandIsRefusedWhenTheShardHasPassedItOver() {
+        var scene = emptiedTwice()
+        let isEmpty = scene.sent.contains {
+            guard $0.to == Self.c, case .commands(_, _, _, 1, let commands) = $0.message else { return false }
+            return commands == [nil]
+        }
+        #expect(isEmpty)
+        #expect(scene.emptied == [], "a primary that died may have done it")
+        answer(&scene, .emptied(1))
+        #expect(scene.emptied == [Diary.Command(7)])
+    }
+
+    @Test func anEmptiedCommandThatWasDoneHasItsAnswerAlone() {
+        var scene = emptiedTwice()
+        answer(&scene, .item(Diary.Command(7)))
+        #expect(scene.items == [Diary.Command(7)])
+        #expect(scene.emptied == [])
+    }
+
+    @Test func aShardSaysWhatItHasPassedOver() {
+        var scene = begun()
+        scene.passAll()
+        let message = Host.Message.commands(
+            to: Self.shard, generation: 1, from: Self.source, first: 2, [nil])
+        scene.call(Self.a) { $0.receive(message, from: Self.c, nowMs: $1, wallMs: $1, into: &$2) }
+        scene.passAll()
+        let passed = scene.sent.contains {
+            guard $0.to == Self.c, case .items(_, _, _, _, _, let items) = $0.message else { return false }
+            return items.contains { if case .emptied(2) = $0 { true } else { false } }
+        }
+        #expect(passed)
+        #expect(scene.told(by: Self.a) == 2)
+    }
+
+    // MARK: Sessions that a gateway gives up
+
+    @Test func linksEndAgainWhenTheShardHearsOfANewSession() {
+        var settings = ReplicationSettings()
+        settings.gatewayOutboxLimit = 2
+        var scene = Scene(nodes: [Self.a, Self.b], settings: settings)
+        let record = ShardRecord(generation: 1, epoch: 1, primary: Self.a, backups: [Self.b], rules: 1)
+        for node in record.members { scene.see(record, revision: 1, at: node) }
+        scene.passAll()
+        for value in 1...3 {
+            scene.call(Self.b) { $0.submit(Diary.Command(UInt64(value)), nowMs: $1, wallMs: $1, into: &$2) }
+        }
+        #expect(scene.lost == [.cutOff], "nothing more is taken there")
+        // It has nothing to say in the new session, and lets the shard know of it all the same.
+        scene.sent = []
+        scene.advance(ms: 2_000)
+        #expect(scene.lost == [.cutOff, .session])
     }
 }

@@ -40,10 +40,10 @@ extension ShardHost {
                 let index = places[shard.number].facts.last
                 places[shard.number].untold.append(.init(index: index, source: source, number: number))
             }
-            number += 1
+            number &+= 1
         }
         if !isNews, view.mayTell(atMs: nowMs), places[shard.number].facts.isSettled,
-            !isUntold(source, in: shard)
+            !isUntold(source, in: shard), isCommitted(source, in: shard)
         {
             // Nothing new: the sender has missed that it was taken, or a part is missing before this one.
             tellTaken(source, accepted, shard)
@@ -53,6 +53,12 @@ extension ShardHost {
 
     private func isUntold(_ source: ChannelSource, in shard: ShardID) -> Bool {
         places[shard.number].untold.all.contains { $0.element.source == source }
+    }
+
+    /// Whether what began this life of the channel is committed.
+    private mutating func isCommitted(_ source: ChannelSource, in shard: ShardID) -> Bool {
+        guard case .gateway(let gateway, _) = source else { return true }
+        return places[shard.number].isSessionCommitted(of: gateway)
     }
 
     /// A source with another session or generation than the one known.
@@ -160,7 +166,9 @@ extension ShardHost {
     private mutating func greet(_ shard: ShardID) {
         places[shard.number].isGreeted = true
         for source in places[shard.number].replica?.state?.sources ?? [] {
-            guard let accepted = places[shard.number].accepted(of: source), accepted < .max else { continue }
+            guard let accepted = places[shard.number].accepted(of: source), accepted < .max,
+                isCommitted(source, in: shard)
+            else { continue }
             // What came since the epoch began is told when it is committed.
             let oldest = places[shard.number].untold.all.first { $0.element.source == source }
             tellTaken(source, oldest.map { $0.element.number - 1 } ?? accepted, shard)

@@ -20,6 +20,8 @@ extension ShardHost {
         if places[i].channel.outbox.count >= settings.gatewayOutboxLimit {
             // Nothing is taken there. The links are told, and the shard counts them as dropped when it hears again.
             beginSession(places[i].channel.session + 1, shard, .cutOff)
+            places[i].channel.isUnheard = true
+            places[i].channel.progressMs = nowMs
             return
         }
         if places[i].channel.outbox.isEmpty { places[i].channel.progressMs = nowMs }
@@ -53,7 +55,9 @@ extension ShardHost {
     /// To the primary as it is known now.
     mutating func resendCommands(to shard: ShardID) {
         let i = shard.number
-        guard !places[i].channel.outbox.isEmpty, let primary = places[i].route?.record.primary else { return }
+        guard !places[i].channel.outbox.isEmpty || places[i].channel.isUnheard,
+            let primary = places[i].route?.record.primary
+        else { return }
         let first = places[i].channel.outbox.first
         let commands = Array(places[i].channel.outbox.all.prefix(settings.resendAtOnce).map { $0.element })
         places[i].channel.sent = first + UInt64(commands.count) - 1
@@ -67,6 +71,7 @@ extension ShardHost {
     mutating func commandsTaken(by shard: ShardID, _ generation: UInt64, _ session: UInt64, _ through: UInt64) {
         let i = shard.number
         guard places[i].channel.generation == generation, places[i].channel.session == session else { return }
+        shardHeard(shard)
         if through >= places[i].channel.outbox.first {
             places[i].channel.outbox.take(through: through)
             places[i].channel.progressMs = nowMs
@@ -100,6 +105,14 @@ extension ShardHost {
         out.append(.linksLost(shard, why))
     }
 
+    /// The shard has answered in a session that this gateway began. What it had said in the one before is void, also to
+    /// links that have asked for a seat since.
+    private mutating func shardHeard(_ shard: ShardID) {
+        guard places[shard.number].channel.isUnheard else { return }
+        places[shard.number].channel.isUnheard = false
+        out.append(.linksLost(shard, .session))
+    }
+
     mutating func generationSeen(_ generation: UInt64, _ shard: ShardID) {
         guard generation > places[shard.number].channel.generation else { return }
         places[shard.number].channel = GatewayEnd(generation: generation, session: 1)
@@ -131,12 +144,8 @@ extension ShardHost {
         if session > places[i].channel.session, generation == places[i].channel.generation {
             beginSession(session, shard, .session)
         }
-        guard generation == places[i].channel.generation else { return }
-        if session < places[i].channel.session {
-            // This gateway gave the session up (its outbox was full), and has had nothing to say in the new one.
-            post(.commands(to: shard, generation: generation, from: source(shard), first: 1, []), to: sender)
-        }
-        guard session == places[i].channel.session else { return }
+        guard generation == places[i].channel.generation, session == places[i].channel.session else { return }
+        shardHeard(shard)
         places[i].channel.isCutOff = false
         var number = first
         var isNew = false
@@ -152,7 +161,7 @@ extension ShardHost {
                     }
                 }
             }
-            number += 1
+            number &+= 1
         }
         if places[i].facts.isPrimary, sender == node, isPinnedHere(shard) {
             places[i].channel.reported = places[i].channel.received
@@ -185,7 +194,8 @@ extension ShardHost {
         } else {
             places[i].channel.isCutOff = false
         }
-        if !places[i].channel.outbox.isEmpty, nowMs - places[i].channel.progressMs >= settings.channelResendMs {
+        let isDue = !places[i].channel.outbox.isEmpty || places[i].channel.isUnheard
+        if isDue, nowMs - places[i].channel.progressMs >= settings.channelResendMs {
             resendCommands(to: shard)
         }
     }

@@ -96,6 +96,8 @@ struct GatewayEnd<Command: Sendable>: Sendable {
     var received: UInt64 = 0
     /// Up to here the shard was told.
     var reported: UInt64 = 0
+    /// This gateway began the session, and the shard has said nothing in it yet.
+    var isUnheard = false
     /// The links here were told that the shard cannot be reached.
     var isCutOff = false
     /// Commands that primaries seem to have died of, by number, until the shard says that it has passed them over. One
