@@ -49,6 +49,8 @@ private final class Talker: SimPlayers {
     var nextDeadlineMs: Int64? { link == 0 ? beginsMs : script.first?.ms }
     func faultsEnded(nowMs: Int64, into orders: inout [ClientOrder]) {}
     func ended(nowMs: Int64) {}
+    func finaleBegins(nowMs: Int64, into orders: inout [ClientOrder]) {}
+    func finaleEnded(nowMs: Int64) {}
     func shardLost(_ home: ShardID, nowMs: Int64) {}
     func epochStarted(_ home: ShardID, nowMs: Int64) {}
     func disturbed(endpoint: Int, nowMs: Int64) {}

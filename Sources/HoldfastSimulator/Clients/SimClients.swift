@@ -162,7 +162,7 @@ public struct SimClients: Sendable {
     }
 
     /// After `atEnd`, for invariant 14: all leave their rooms, and then, `matchAfterMs` later, all look for the same
-    /// match, and nobody leaves. A second or two later `atFinaleEnd` counts their rooms.
+    /// match, and nobody leaves. A second later `atFinaleEnd` counts their rooms.
     public mutating func beginFinale(nowMs: Int64, into orders: inout [ClientOrder]) {
         for device in clients.indices where clients[device].isWanted && clients[device].machine.isOnline {
             clients[device].finale = .leaving(untilMs: nowMs + Self.matchAfterMs)
@@ -170,7 +170,7 @@ public struct SimClients: Sendable {
         }
     }
 
-    public static let matchAfterMs: Int64 = 2_000
+    public static let matchAfterMs: Int64 = 1_000
 
     public mutating func atFinaleEnd(nowMs: Int64) {
         var found: [String] = []

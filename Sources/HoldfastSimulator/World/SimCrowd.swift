@@ -34,6 +34,10 @@ public final class SimCrowd: SimPlayers {
         clients.beginQuiet(nowMs: nowMs, into: &orders)
     }
     public func ended(nowMs: Int64) { clients.atEnd(nowMs: nowMs) }
+    public func finaleBegins(nowMs: Int64, into orders: inout [ClientOrder]) {
+        clients.beginFinale(nowMs: nowMs, into: &orders)
+    }
+    public func finaleEnded(nowMs: Int64) { clients.atFinaleEnd(nowMs: nowMs) }
     public func shardLost(_ home: ShardID, nowMs: Int64) { clients.checker.shardLost(home, nowMs: nowMs) }
     public func epochStarted(_ home: ShardID, nowMs: Int64) { clients.checker.epochStarted(home, nowMs: nowMs) }
     public func disturbed(endpoint: Int, nowMs: Int64) { clients.checker.disturbed(endpoint: endpoint, nowMs: nowMs) }

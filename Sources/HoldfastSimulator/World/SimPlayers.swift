@@ -15,6 +15,9 @@ public protocol SimPlayers: AnyObject {
     /// From now on nothing goes wrong.
     func faultsEnded(nowMs: Int64, into orders: inout [ClientOrder])
     func ended(nowMs: Int64)
+    /// After the end, with nothing wrong: all leave what they are in, look for one match, and stay.
+    func finaleBegins(nowMs: Int64, into orders: inout [ClientOrder])
+    func finaleEnded(nowMs: Int64)
 
     // What their checks have to know of the cluster.
 
@@ -40,6 +43,8 @@ public final class NoPlayers: SimPlayers {
     public var nextDeadlineMs: Int64? { nil }
     public func faultsEnded(nowMs: Int64, into orders: inout [ClientOrder]) {}
     public func ended(nowMs: Int64) {}
+    public func finaleBegins(nowMs: Int64, into orders: inout [ClientOrder]) {}
+    public func finaleEnded(nowMs: Int64) {}
     public func shardLost(_ home: ShardID, nowMs: Int64) {}
     public func epochStarted(_ home: ShardID, nowMs: Int64) {}
     public func disturbed(endpoint: Int, nowMs: Int64) {}

@@ -107,29 +107,45 @@ public final class SimWorld {
 
     // MARK: Running
 
-    /// Runs to the end of the plan, or to the first violation.
+    /// How long the finale lasts after the end of the plan, in simulated time.
+    static let finaleUs: Int64 = (SimClients.matchAfterMs + 1_000) * 1_000
+
+    /// Runs to the end of the plan and through the finale, or to the first violation.
     public func run() {
         players.start(nowMs: nowMs, into: &orders)
         carryOutOrders()
         let endUs = Int64(plan.endMs) * 1_000
-        while violation == nil, let next = agenda.nextTimeUs, next <= endUs {
-            takeStep()
-            if trace.steps > options.maxSteps {
-                report(Violation(16, "\(options.maxSteps) steps, and no end"))
-            }
-        }
+        takeSteps(untilUs: endUs)
         if violation == nil {
-            nowUs = endUs
             players.ended(nowMs: nowMs)
             if let found = players.violation { report(found) }
         }
         for checker in checkers where violation == nil {
             if let found = checker.atEnd(self) { report(found) }
         }
+        if violation == nil {
+            players.finaleBegins(nowMs: nowMs, into: &orders)
+            carryOutOrders()
+            takeSteps(untilUs: endUs + Self.finaleUs)
+        }
+        if violation == nil {
+            players.finaleEnded(nowMs: nowMs)
+            if let found = players.violation { report(found) }
+        }
         for slot in slots { counters.entries += slot.process?.host?.entries ?? 0 }
         counters.simulatedUs = nowUs
         counters.steps = trace.steps
         counters.swaps = front.store.swapsWon
+    }
+
+    private func takeSteps(untilUs endUs: Int64) {
+        while violation == nil, let next = agenda.nextTimeUs, next <= endUs {
+            takeStep()
+            if trace.steps > options.maxSteps {
+                report(Violation(16, "\(options.maxSteps) steps, and no end"))
+            }
+        }
+        if violation == nil { nowUs = endUs }
     }
 
     private func takeStep() {
