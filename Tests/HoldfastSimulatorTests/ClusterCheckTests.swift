@@ -143,6 +143,20 @@ import Testing
         #expect(fault(record(1, 0, 3), record(2, 0), by: 0) == nil)
     }
 
+    @Test func whoIsHandedAShardWhileItIsCutOffDropsWhoIsSilent() {
+        let nodes = (0..<4).map { NodeID(name: "n\($0)", incarnation: UInt64($0 + 2)) }
+        func fault(cutOff node: Int) -> String? {
+            let cut = Fault.partition(mask: 1 << node, forMs: 500, oneWay: true, keepsLinks: false)
+            let old = ShardRecord(
+                generation: 1, epoch: 4, primary: nodes[1], backups: [nodes[3]], rules: 1, handover: nodes[3])
+            let new = ShardRecord(generation: 1, epoch: 5, primary: nodes[1], backups: [], rules: 1)
+            return ClusterChecker.faultOfHealth(
+                old, new, by: nodes[1], plan: FaultPlan(faults: [.init(atMs: 1, cut)]))
+        }
+        #expect(fault(cutOff: 1) == nil)
+        #expect(fault(cutOff: 2) != nil)
+    }
+
     @Test func pausesAreMeasured() {
         var service = ShardService()
         let node = NodeID(name: "n0", incarnation: 2)

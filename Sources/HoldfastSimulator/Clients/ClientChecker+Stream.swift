@@ -130,6 +130,8 @@ extension ClientChecker {
             if joined.roomSeq < view.seq {
                 violate(5, "\(name(view)): roomJoined again at \(joined.roomSeq), and \(view.seq) was told")
             }
+            // Now it is known which of the calls it was, and a leave that was said after it ends the seat.
+            view.joinedBy = id
             return
         }
         if view.room >= 0 { violate(8, "\(name(view)): joined \(info.id) while in \(rooms[view.room].id)") }
