@@ -148,7 +148,7 @@ import Testing
         func fault(cutOff node: Int) -> String? {
             let cut = Fault.partition(mask: 1 << node, forMs: 500, oneWay: true, keepsLinks: false)
             let old = ShardRecord(
-                generation: 1, epoch: 4, primary: nodes[1], backups: [nodes[3]], rules: 1, handover: nodes[3])
+                generation: 1, epoch: 4, primary: nodes[1], backups: [nodes[3]], handover: nodes[3], rules: 1)
             let new = ShardRecord(generation: 1, epoch: 5, primary: nodes[1], backups: [], rules: 1)
             return ClusterChecker.faultOfHealth(
                 old, new, by: nodes[1], plan: FaultPlan(faults: [.init(atMs: 1, cut)]))

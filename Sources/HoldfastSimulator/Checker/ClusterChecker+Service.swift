@@ -86,7 +86,7 @@ extension ClusterChecker {
         let isBalancing = isByActing && new.members.count >= plan.setup.replicas
         for gone in old.members where !new.lists(gone) {
             if let faulty, gone.name == "n\(faulty)" { continue }
-            // Who was handed a shard drops who is silent for 200 ms (rule 5), and cannot know that it is itself cut off.
+            // Who was handed a shard drops who is silent for 200 ms (rule 5), and cannot know that the cut is its own.
             if isTorn, let faulty, gone == old.handover, node == old.primary, node?.name == "n\(faulty)" { continue }
             if !isBalancing { return "\(gone.short) is well, and is dropped" }
         }
