@@ -24,7 +24,7 @@ import Testing
     ) -> (info: NodeInfo, lease: UInt64, revision: UInt64)? {
         var under = lease ?? 0
         if lease == nil, case .granted(let granted) = store.apply(.grant, nowUs: nowUs) { under = granted }
-        let own = SimRegistration(
+        let own = NodeClaim(
             name: name, incarnation: incarnation, roles: .all, host: "", isDraining: false, mark: 7)
         let answer = store.apply(.register(own, lease: under, after: after), nowUs: nowUs)
         guard case .registered(let info, let lease, let revision) = answer else { return nil }

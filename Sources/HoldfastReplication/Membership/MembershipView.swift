@@ -17,6 +17,22 @@ public struct NodeRoles: OptionSet, Hashable, Sendable {
     public static let all: NodeRoles = [.gateway, .room, .matchmaker]
 }
 
+/// Where a process can be reached, and how it is known there. Empty where nobody connects (embedded, simulated).
+public struct NodeContact: Hashable, Sendable {
+    /// Where other nodes connect: `tcp://host:port`.
+    public var link: String
+    /// Its public CURVE key, in Z85.
+    public var linkKey: String
+    /// Where clients and operators connect: `http://host:port`.
+    public var url: String
+
+    public init(link: String = "", linkKey: String = "", url: String = "") {
+        self.link = link
+        self.linkKey = linkKey
+        self.url = url
+    }
+}
+
 /// A process as it registered at the coordinator.
 public struct NodeInfo: Hashable, Sendable {
     public let id: NodeID
@@ -24,13 +40,18 @@ public struct NodeInfo: Hashable, Sendable {
     /// What fails together: the replicas of a shard are placed on different ones where that is possible. Empty: it
     /// shares its fate with no other node.
     public var host: String
+    public var contact: NodeContact
     /// Its shards are to go elsewhere, and it gets no new ones.
     public var isDraining: Bool
 
-    public init(id: NodeID, roles: NodeRoles = .all, host: String = "", isDraining: Bool = false) {
+    public init(
+        id: NodeID, roles: NodeRoles = .all, host: String = "", contact: NodeContact = NodeContact(),
+        isDraining: Bool = false
+    ) {
         self.id = id
         self.roles = roles
         self.host = host
+        self.contact = contact
         self.isDraining = isDraining
     }
 }

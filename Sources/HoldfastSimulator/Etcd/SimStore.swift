@@ -4,14 +4,6 @@ public import HoldfastReplication
 /// The coordinator's content: one linearizable store of shard records and registrations with revisions and leases, as
 /// etcd keeps it. What comes between it and the nodes is `StoreFront`'s.
 public struct SimStore: Sendable {
-    struct Registration: Sendable {
-        var info: NodeInfo
-        var lease: UInt64
-        /// Of its last change.
-        var revision: UInt64
-        var mark: UInt64
-    }
-
     struct Lease: Sendable {
         let id: UInt64
         var endsUs: Int64
@@ -23,11 +15,11 @@ public struct SimStore: Sendable {
     /// By number of the home.
     public private(set) var records: [VersionedRecord?]
     /// By name.
-    private(set) var registrations: [Registration] = []
+    private(set) var registrations: [NodeRegistration] = []
     private(set) var leases: [Lease] = []
     private var lastLease: UInt64 = 0
     /// All changes after `compactedThrough`.
-    private(set) var history: [StoreEvent] = []
+    private(set) var history: [CoordinatorEvent] = []
     private(set) var compactedThrough: UInt64 = 1
     public private(set) var swapsWon = 0
     /// For tests of checkers only.
@@ -42,13 +34,13 @@ public struct SimStore: Sendable {
     /// Registered nodes, sorted by id.
     public var nodes: [NodeInfo] { registrations.map(\.info) }
 
-    private mutating func commit(_ change: StoreChange) {
-        history.append(StoreEvent(revision: revision, change: change))
+    private mutating func commit(_ change: CoordinatorChange) {
+        history.append(CoordinatorEvent(revision: revision, change: change))
     }
 
     // MARK: Requests
 
-    mutating func apply(_ request: StoreRequest, nowUs: Int64) -> StoreAnswer {
+    mutating func apply(_ request: CoordinatorRequest, nowUs: Int64) -> CoordinatorAnswer {
         switch request {
         case .grant:
             lastLease += 1
@@ -73,17 +65,16 @@ public struct SimStore: Sendable {
     }
 
     private mutating func register(
-        _ own: SimRegistration, _ lease: UInt64, after: UInt64, _ nowUs: Int64
-    ) -> StoreAnswer {
+        _ own: NodeClaim, _ lease: UInt64, after: UInt64, _ nowUs: Int64
+    ) -> CoordinatorAnswer {
         guard leases.contains(where: { $0.id == lease && $0.endsUs > nowUs }) else { return .leaseGone }
         let place = registrations.firstIndex { $0.info.id.name == own.name }
         guard place.map({ registrations[$0].revision }) ?? 0 == after else {
             return .registrationLost(place.map { registrations[$0] })
         }
         revision += 1
-        let id = NodeID(name: own.name, incarnation: own.incarnation ?? revision)
-        let info = NodeInfo(id: id, roles: own.roles, host: own.host, isDraining: own.isDraining)
-        let registration = Registration(info: info, lease: lease, revision: revision, mark: own.mark)
+        let info = own.info(at: revision)
+        let registration = NodeRegistration(info: info, lease: lease, revision: revision, mark: own.mark)
         if let place {
             registrations[place] = registration
         } else {
@@ -158,7 +149,7 @@ public struct SimStore: Sendable {
     }
 
     /// The changes after a revision.
-    func changes(after revision: UInt64) -> ArraySlice<StoreEvent> {
+    func changes(after revision: UInt64) -> ArraySlice<CoordinatorEvent> {
         var start = history.endIndex
         while start > 0, history[start - 1].revision > revision { start -= 1 }
         return history[start...]

@@ -8,7 +8,7 @@ struct StoreAsk: Sendable {
     /// The process that asks; nil: it has not registered yet.
     let node: NodeID?
     let id: UInt64
-    let request: StoreRequest
+    let request: CoordinatorRequest
     /// It was held back, so that it may come when nobody waits for it any more.
     var wasHeld = false
 }
@@ -36,7 +36,7 @@ struct StoreFront {
     enum Arrival {
         case lost
         case later(atUs: Int64)
-        case answered(StoreAnswer, atUs: Int64?)
+        case answered(CoordinatorAnswer, atUs: Int64?)
     }
 
     struct Watch {
@@ -91,9 +91,9 @@ struct StoreFront {
     }
 
     /// What watches are to be sent of changes that they do not have yet.
-    mutating func pump(nowUs: Int64) -> [(slot: Int, serial: Int, atUs: Int64, events: [StoreEvent])] {
+    mutating func pump(nowUs: Int64) -> [(slot: Int, serial: Int, atUs: Int64, events: [CoordinatorEvent])] {
         guard store.revision > pumped else { return [] }
-        var parcels: [(slot: Int, serial: Int, atUs: Int64, events: [StoreEvent])] = []
+        var parcels: [(slot: Int, serial: Int, atUs: Int64, events: [CoordinatorEvent])] = []
         for slot in watches.indices where watches[slot].isOpen && watches[slot].through < store.revision {
             let events = Array(store.changes(after: watches[slot].through))
             watches[slot].through = store.revision

@@ -17,7 +17,6 @@ public final class SimProcess {
     public let slot: Int
     public let serial: Int
     public let name: String
-    public let hostLabel: String
     public private(set) var clock: SimClock
     var phase = Phase.starting
     /// From its registration on.
@@ -38,25 +37,7 @@ public final class SimProcess {
     /// When the timer on the agenda fires; `.max`: there is none.
     var timerUs: Int64 = .max
 
-    // The coordinator.
-    var lastAsk: UInt64 = 0
-    var asks: [OpenAsk] = []
-    var lease: UInt64 = 0
-    var isRegistering = false
-    /// The one that a registration is being put under.
-    var newLease: UInt64 = 0
-    /// Of the name's registration, as far as it was seen.
-    var registrationRevision: UInt64 = 0
-    /// This process, in its registrations.
-    var mark: UInt64 { UInt64(slot) << 32 | UInt64(serial) }
-    var registered: [NodeInfo] = []
-    /// Up to here it has heard of changes at the coordinator.
-    var storeRevision: UInt64 = 0
-    var watchOpenedMs: Int64 = 0
-    var nextKeepAliveMs: Int64 = .max
-    var nextListingMs: Int64 = .max
-    var isListing = false
-    var areRecordsNew = false
+    var coordinator: CoordinatorMachine
 
     // Client links.
     var endpoints: [SimEndpoint] = []
@@ -72,12 +53,6 @@ public final class SimProcess {
     private var outgoing: [(node: NodeID, isBulk: Bool, words: [PeerWord])] = []
     private var isViewNew = false
 
-    struct OpenAsk {
-        let id: UInt64
-        let request: StoreRequest
-        let atMs: Int64
-    }
-
     static let storeTimeoutUs: Int64 = 1_500_000
 
     init(
@@ -87,9 +62,16 @@ public final class SimProcess {
         self.slot = slot
         self.serial = serial
         self.name = name
-        hostLabel = host
         self.clock = clock
         self.generator = generator
+        let isNamedByPlace = world.options.worldMutations.contains(.noIncarnation)
+        var settings = CoordinatorMachine.Settings()
+        settings.shards = world.setup.layout.count
+        coordinator = CoordinatorMachine(
+            claim: NodeClaim(
+                name: name, incarnation: isNamedByPlace ? UInt64(slot) + 1 : nil, roles: .all, host: host,
+                isDraining: false, mark: UInt64(slot) << 32 | UInt64(serial)),
+            settings: settings)
     }
 
     public var nowMs: Int64 { clock.monotonicMs(atUs: world.nowUs) }
@@ -102,7 +84,7 @@ public final class SimProcess {
     // MARK: Turns
 
     func start() {
-        register()
+        coordinate { $0.register(nowMs: $1, into: &$2) }
         endTurn()
     }
 
@@ -163,7 +145,7 @@ public final class SimProcess {
     }
 
     private func armTimer() {
-        var dueMs = min(nextKeepAliveMs, nextListingMs, nextSweepMs, drainChecksMs)
+        var dueMs = min(coordinator.nextDeadlineMs, nextSweepMs, drainChecksMs)
         if node != nil {
             dueMs = min(dueMs, host?.nextDeadlineMs() ?? .max, membership?.nextDeadlineMs() ?? .max)
         }
@@ -193,10 +175,10 @@ public final class SimProcess {
             membership?.linkEnded(with: peer, nowMs: nowMs, into: &memberEffects)
         case .refused(let peer):
             membership?.refused(peer, nowMs: nowMs, into: &memberEffects)
-        case .answer(let id, let answer): answered(id, answer)
-        case .unanswered(let id): unanswered(id)
-        case .watch(let events): changed(events)
-        case .watchEnded: if node != nil { list() }
+        case .answer(let id, let answer): coordinate { $0.answered(id, answer, nowMs: $1, into: &$2) }
+        case .unanswered(let id): coordinate { $0.unanswered(id, nowMs: $1, into: &$2) }
+        case .watch(let events): coordinate { $0.changed(events, into: &$2) }
+        case .watchEnded: coordinate { $0.watchEnded(nowMs: $1, into: &$2) }
         case .opened(let link): opened(link)
         case .message(let link, let message): received(message, on: link)
         case .pong(let link): active(link)
@@ -234,8 +216,7 @@ public final class SimProcess {
         if let due = host?.nextDeadlineMs(), due <= nowMs {
             host?.tick(nowMs: nowMs, wallMs: wallMs, into: &hostEffects)
         }
-        if nextKeepAliveMs <= nowMs { keepAlive() }
-        if nextListingMs <= nowMs { listNodes() }
+        coordinate { $0.tick(nowMs: $1, into: &$2) }
         if nextSweepMs <= nowMs { sweepLinks() }
         if drainChecksMs <= nowMs { checkDrained() }
     }
@@ -282,8 +263,8 @@ public final class SimProcess {
         case .item(let item): deliver(item)
         case .swap(let shard, let from, let to):
             world.trace.mix(UInt64(shard.number) << 32 | to.epoch)
-            ask(.swap(shard, from: from, to: to))
-        case .readRecord(let shard): ask(.read(shard))
+            coordinate { $0.swap(shard, from: from, to: to, nowMs: $1, into: &$2) }
+        case .readRecord(let shard): coordinate { $0.read(shard, nowMs: $1, into: &$2) }
         case .linksLost(let shard, let why): lost(shard, why)
         case .emptied(let command): emptied(command)
         case .alarm(let shard, let text):

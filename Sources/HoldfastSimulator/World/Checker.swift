@@ -24,7 +24,7 @@ public struct SimStep {
     /// Whose request the coordinator carried out.
     public internal(set) var asker: NodeID?
     /// What changed at the coordinator.
-    public internal(set) var storeEvents: [StoreEvent] = []
+    public internal(set) var storeEvents: [CoordinatorEvent] = []
     /// Fault begun or ended in it.
     public internal(set) var fault: Fault?
 }

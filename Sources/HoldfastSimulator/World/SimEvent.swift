@@ -28,9 +28,9 @@ enum ProcessInput {
     case linkReset(NodeID)
     case linkEnded(NodeID)
     case refused(NodeID)
-    case answer(id: UInt64, StoreAnswer)
+    case answer(id: UInt64, CoordinatorAnswer)
     case unanswered(id: UInt64)
-    case watch([StoreEvent])
+    case watch([CoordinatorEvent])
     case watchEnded
     case opened(SimLink)
     case message(SimLink, ClientMessage)

@@ -272,7 +272,7 @@ public final class SimWorld {
 
     // MARK: The coordinator
 
-    func ask(_ request: StoreRequest, id: UInt64, from process: SimProcess) {
+    func ask(_ request: CoordinatorRequest, id: UInt64, from process: SimProcess) {
         let ask = StoreAsk(
             slot: process.slot, serial: process.serial, node: process.node, id: id, request: request)
         trace.line(nowUs, "\(process.name) asks etcd #\(id): \(request)")
