@@ -26,13 +26,15 @@ let package = Package(
         .systemLibrary(name: "CWSlay"),
         .systemLibrary(name: "CHTTPParser"),
         .systemLibrary(name: "COpenSSL"),
+        .systemLibrary(name: "CZeroMQ"),
+        .systemLibrary(name: "CCurl"),
         .target(name: "HoldfastProtocol", exclude: ["holdfast.proto"], swiftSettings: strict),
         .target(name: "HoldfastModel", dependencies: ["HoldfastProtocol"], swiftSettings: strict),
         .target(name: "HoldfastReplication", dependencies: ["HoldfastProtocol"], swiftSettings: specialized),
         .target(
             name: "HoldfastTransport",
             dependencies: [
-                "HoldfastProtocol", "CUV", "CWSlay", "CHTTPParser", "COpenSSL",
+                "HoldfastProtocol", "CUV", "CWSlay", "CHTTPParser", "COpenSSL", "CZeroMQ", "CCurl",
             ], swiftSettings: strict),
         .target(
             name: "HoldfastNode",

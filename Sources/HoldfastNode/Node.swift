@@ -15,6 +15,8 @@ public struct StartError: Error, Equatable, Sendable, CustomStringConvertible {
 public final class Node: Sendable {
     /// From the request to end until the process ends, whatever still hangs, in ms.
     static let drainMs: Int64 = 9000
+    /// The same in a cluster, where shards have to move; a service manager must wait a little longer.
+    static let clusterDrainMs: Int64 = 25_000
     /// Of these, so long for what is open after the engine has drained.
     static let lingerMs: Int64 = 500
 
@@ -27,6 +29,7 @@ public final class Node: Sendable {
     private let log: Log
     private let endRequested = Gate()
     private let watch = Locked<SignalWatch?>(nil)
+    private let drainsMs: Int64
 
     /// Starts a node with the engine of that type. When this returns, it takes clients.
     public static func start(
@@ -49,7 +52,7 @@ public final class Node: Sendable {
                 devProject: config.dev
                     ? config.projects.first { $0.key == ServerConfig.devProject.key } : nil,
                 limits: config.limits, host: hostInURL(config.listen))
-            let handler = NodeHTTPHandler(router: router, acceptor: engine, log: log, metrics: metrics)
+            let handler = NodeHTTPHandler(router: router, engine: engine, log: log, metrics: metrics)
             let server = HTTPServer(group: loops, options: options, handler: handler)
             handler.metrics.withLock { metrics in
                 metrics.computed("holdfast_sockets_open", "Open sockets of clients, HTTP and WebSocket.") {
@@ -63,7 +66,8 @@ public final class Node: Sendable {
             log.info(
                 "node.started", ("version", .text(holdfastVersion)), ("url", .text(url)),
                 ("loops", .number(loops.loops.count)), ("dev", .flag(config.dev)), ("openFiles", .number(openFiles)))
-            return Node(url: url, loops: loops, server: server, handler: handler, engine: engine, log: log)
+            return Node(url: url, loops: loops, server: server, handler: handler, engine: engine, log: log,
+                drainsMs: config.cluster == nil ? drainMs : clusterDrainMs)
         } catch {
             loops.stop()
             throw error
@@ -72,8 +76,9 @@ public final class Node: Sendable {
 
     private init(
         url: String, loops: EventLoopGroup, server: HTTPServer, handler: NodeHTTPHandler, engine: any NodeEngine,
-        log: Log
+        log: Log, drainsMs: Int64
     ) {
+        self.drainsMs = drainsMs
         self.url = url
         self.loops = loops
         self.server = server
@@ -113,7 +118,7 @@ public final class Node: Sendable {
         log.info("node.draining", ("sockets", .number(server.connectionCount)))
         handler.drain()
         server.stopAccepting()
-        let deadline = Deadline(loop: loops[0], afterMs: Self.drainMs) { [log] in
+        let deadline = Deadline(loop: loops[0], afterMs: drainsMs) { [log] in
             log.error("node.drainTooLong")
             endProcess(status: 0)
         }
@@ -172,7 +177,7 @@ extension Node {
         }
     }
 
-    private static func hostInURL(_ host: String) -> String {
+    static func hostInURL(_ host: String) -> String {
         host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
     }
 }

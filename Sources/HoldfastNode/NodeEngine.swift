@@ -42,8 +42,11 @@ public protocol NodeEngine: ConnectionAcceptor {
     /// Makes the engine and readies it for clients; its metrics go into `metrics`, and none later.
     static func start(_ parts: NodeParts, metrics: inout MetricsRegistry) async throws -> Self
 
-    /// Tells every client that this node leaves (38), closes their links, and returns when they are closed. After 9 s
-    /// the process ends, whether it has returned or not.
+    /// Whether it would take clients now, or do the part of a node that takes none.
+    var isReady: Bool { get }
+
+    /// Tells every client that this node leaves (38), closes their links, moves what this node holds to others, and
+    /// returns when that is done. After `Node.drainMs` the process ends, whether it has returned or not.
     func drain() async
 }
 
@@ -56,6 +59,8 @@ struct ClosedEngine: NodeEngine {
     func decide(_ offer: ConnectionOffer) -> ConnectionDecision {
         .refuse(status: 503, code: .serverError, message: "this node takes no players")
     }
+
+    var isReady: Bool { true }
 
     func drain() async {}
 }

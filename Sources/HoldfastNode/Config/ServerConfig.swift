@@ -41,6 +41,11 @@ public struct ServerConfig: Equatable, Sendable {
     public var loops = 0
     /// Whether the demo and its tokens are served. Loopback only.
     public var dev = false
+    /// Absent: the node is a cluster of its own.
+    public var cluster: ClusterConfig?
+
+    /// Where clients reach it, unless it is told otherwise.
+    var url: String { "\(tls == nil ? "http" : "https")://\(Node.hostInURL(listen)):\(port)" }
 
     /// A config with every default: without projects, so it starts only with `dev`.
     public init() {}
@@ -73,6 +78,7 @@ public struct ServeFlags: Equatable, Sendable {
     public var port: UInt16?
     public var tlsCertificate: String?
     public var tlsKey: String?
+    public var cluster = ClusterFlags()
 
     /// Flags that say nothing.
     public init() {}
@@ -94,6 +100,7 @@ extension ServerConfig {
             }
             config.tls = TLS(certificate: certificate, key: key)
         }
+        config.cluster = try flags.cluster.over(config.cluster)
         try config.finish()
         return config
     }
@@ -111,6 +118,9 @@ extension ServerConfig {
             throw ConfigError(
                 "no project is configured: try `holdfast serve --dev`, or start with --config FILE, where FILE holds "
                     + #"{"projects":[{"key":"my-game","secret":"..."}]}"#)
+        }
+        if cluster != nil, port == 0 {
+            throw ConfigError("port: a node of a cluster needs a fixed one, for the others are told of it")
         }
         for (name, value, bound) in [
             ("listPage", limits.listPageDefault, limits.listPage),

@@ -1,4 +1,5 @@
 internal import HoldfastModel
+internal import HoldfastProtocol
 internal import HoldfastReplication
 internal import HoldfastTransport
 
@@ -24,4 +25,14 @@ struct LoopBatch: Sendable {
     let messages: [Host.Message]
     /// Of the streams among the messages, in their order, so that each is encoded once for all loops.
     let encoded: [EncodedStream]
+}
+
+/// What comes to a loop from other threads.
+enum LoopInput: Sendable {
+    case batch(LoopBatch)
+    /// What another node has sent, in order; before it something may have been lost.
+    case peer(NodeID, isReset: Bool, [Host.Message])
+    case view(MembershipView)
+    case records([(ShardID, VersionedRecord?)])
+    case swapEnded(ShardID, SwapResult)
 }

@@ -2,6 +2,7 @@ internal import HoldfastModel
 internal import HoldfastProtocol
 internal import HoldfastReplication
 internal import HoldfastTransport
+internal import Synchronization
 
 /// One loop's part of a node: the shards that are pinned to it, and the links whose sockets it carries. A thin shell
 /// around `ShardHost`: it brings what comes and carries out what that orders. Work is queued and done in order, never
@@ -27,7 +28,9 @@ actor NodeLoop {
 
     /// What other loops have sent. Looked at before anything that a client says is acted on: what one client was told
     /// (a room is there) must be known here when the next one acts on it.
-    private nonisolated let inbox = Locked<[LoopBatch]>([])
+    private nonisolated let inbox = Locked<[LoopInput]>([])
+    /// When this loop last had its turn, by its own clock: one that hangs is noticed by that.
+    nonisolated let turnedMs = Atomic<Int64>(0)
     /// Commands that links here make while others are being worked on.
     private var queue: [ShardCommand] = []
     private var isWorking = false
@@ -35,6 +38,9 @@ actor NodeLoop {
     private var encodedOutboxes: [[EncodedStream]]
     private var sentBatches: [UInt64]
     private var receivedBatches: [UInt64]
+    /// For other nodes.
+    private var parcels: [(to: NodeID, isBulk: Bool, words: StateWriter)] = []
+    private var fullParcels: [PeerParcel] = []
     private var isFlushDue = false
     /// Streams that came encoded with the batch at hand, and the one that was encoded here last.
     private var arrived: ArraySlice<EncodedStream> = []
@@ -60,11 +66,6 @@ actor NodeLoop {
         timer = LoopTimer(loop: loop) { [weak self] in self?.assumeIsolated { $0.fireDeadlines() } }
         sweep = LoopTimer(loop: loop) { [weak self] in self?.assumeIsolated { $0.tickLinks() } }
         sweep?.schedule(afterMs: sweepMs)
-        host.membershipChanged(shared.coordinator.view, nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
-        for (shard, record) in shared.coordinator.records {
-            host.recordSeen(shard, record, nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
-        }
-        work()
     }
 
     // MARK: Links
@@ -103,6 +104,7 @@ actor NodeLoop {
 
     private func tickLinks() {
         let nowMs = loop.nowMs
+        turnedMs.store(nowMs, ordering: .relaxed)
         visit = (visit + 1) & (NodeLoop.visits - 1)
         if visit == 0 { count() }
         for client in Array(links[visit].values) { client.assumeIsolated { $0.tick(nowMs: nowMs) } }
@@ -144,28 +146,60 @@ actor NodeLoop {
     }
 
     private func takeInbox() {
-        let batches = inbox.withLock { inbox in
+        let inputs = inbox.withLock { inbox in
             let all = inbox
             inbox.removeAll(keepingCapacity: true)
             return all
         }
-        for batch in batches {
-            receivedBatches[batch.from] += 1
-            precondition(receivedBatches[batch.from] == batch.number, "a batch between loops is missing")
-            arrived = batch.encoded[...]
-            for message in batch.messages {
-                host.receive(
-                    message, from: shared.node, nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
-            }
+        for input in inputs {
+            take(input)
             work()
-            arrived = []
         }
     }
 
+    private func take(_ input: LoopInput) {
+        switch input {
+        case .batch(let batch): take(batch)
+        case .peer(let peer, let isReset, let messages):
+            if isReset { host.linkReset(with: peer, nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects) }
+            for message in messages {
+                host.receive(message, from: peer, nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
+                // What one message orders goes before the next is looked at.
+                work()
+            }
+        case .view(let view):
+            host.membershipChanged(view, nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
+        case .records(let records):
+            for (shard, record) in records { recordSeen(shard, record) }
+        case .swapEnded(let shard, let result): swapEnded(shard, result)
+        }
+    }
+
+    private func take(_ batch: LoopBatch) {
+        receivedBatches[batch.from] += 1
+        precondition(receivedBatches[batch.from] == batch.number, "a batch between loops is missing")
+        arrived = batch.encoded[...]
+        for message in batch.messages {
+            host.receive(message, from: shared.node, nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
+        }
+        work()
+        arrived = []
+    }
+
+    func recordSeen(_ shard: ShardID, _ record: VersionedRecord?) {
+        host.recordSeen(shard, record, nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
+        work()
+    }
+
+    func swapEnded(_ shard: ShardID, _ result: SwapResult) {
+        host.swapEnded(shard, result, nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
+        work()
+    }
+
     /// Called from any thread.
-    private nonisolated func receive(_ batch: LoopBatch) {
+    nonisolated func post(_ input: LoopInput) {
         let wasEmpty = inbox.withLock { inbox in
-            inbox.append(batch)
+            inbox.append(input)
             return inbox.count == 1
         }
         guard wasEmpty else { return }
@@ -210,15 +244,15 @@ actor NodeLoop {
                 client(of: link)?.assumeIsolated { $0.stream(frame, of: room) }
             }
             shared.counters.sent.add(links.count)
-        case .send(let receiver, let message, _):
-            guard receiver == shared.node else { return }
-            post(message, to: Host.loop(of: message, loops: shared.loopCount))
+        case .send(let receiver, let message, let isBulk):
+            if receiver == shared.node {
+                post(message, to: Host.loop(of: message, loops: shared.loopCount))
+            } else {
+                post(message, to: receiver, isBulk: isBulk)
+            }
         case .swap(let shard, let revision, let record):
-            let result = shared.coordinator.swap(shard, from: revision, to: record)
-            host.swapEnded(shard, result, nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
-        case .readRecord(let shard):
-            host.recordSeen(
-                shard, shared.coordinator.record(of: shard), nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
+            shared.cluster.swap(shard, from: revision, to: record, by: self)
+        case .readRecord(let shard): shared.cluster.read(shard, by: self)
         case .linksLost(let shard, let why):
             for client in links.flatMap({ $0.values }) { client.assumeIsolated { $0.lose(shard, why) } }
         case .emptied(let command): refuse(command)
@@ -266,12 +300,30 @@ actor NodeLoop {
             }
         }
         outboxes[loop].append(message)
-        guard !isFlushDue else { return }
-        isFlushDue = true
-        self.loop.afterBatch { [weak self] in self?.assumeIsolated { $0.flush() } }
+        flushLater()
     }
 
-    /// Hands each other loop what has gathered for it, in one batch.
+    /// Words in one batch to another node, in bytes; a single word may be longer.
+    private static let parcelBytes = 256 * 1024
+
+    private func post(_ message: Host.Message, to peer: NodeID, isBulk: Bool) {
+        let at = parcels.firstIndex { $0.isBulk == isBulk && $0.to == peer } ?? parcels.endIndex
+        if at == parcels.endIndex { parcels.append((peer, isBulk, StateWriter(capacity: 1024))) }
+        NodeWord.message(message).encode(into: &parcels[at].words)
+        if parcels[at].words.bytes.count >= Self.parcelBytes {
+            fullParcels.append(PeerParcel(to: peer, isBulk: isBulk, words: parcels[at].words.bytes))
+            parcels.remove(at: at)
+        }
+        flushLater()
+    }
+
+    private func flushLater() {
+        guard !isFlushDue else { return }
+        isFlushDue = true
+        loop.afterBatch { [weak self] in self?.assumeIsolated { $0.flush() } }
+    }
+
+    /// Hands each other loop, and each other node, what has gathered for it, in one batch.
     private func flush() {
         isFlushDue = false
         for i in outboxes.indices where !outboxes[i].isEmpty {
@@ -280,8 +332,13 @@ actor NodeLoop {
                 from: index, number: sentBatches[i], messages: outboxes[i], encoded: encodedOutboxes[i])
             outboxes[i] = []
             encodedOutboxes[i] = []
-            peers[i].receive(batch)
+            peers[i].post(.batch(batch))
         }
+        guard !parcels.isEmpty || !fullParcels.isEmpty else { return }
+        let all = fullParcels + parcels.map { PeerParcel(to: $0.to, isBulk: $0.isBulk, words: $0.words.bytes) }
+        fullParcels = []
+        parcels.removeAll(keepingCapacity: true)
+        shared.cluster.send(all, from: self)
     }
 
     // MARK: Time
@@ -292,6 +349,12 @@ actor NodeLoop {
     }
 
     private func fireDeadlines() {
+        turnedMs.store(loop.nowMs, ordering: .relaxed)
+        if shared.cluster.isOverdue(nowMs: loop.nowMs) {
+            // The process stood still. What has become of the others meanwhile is looked at first.
+            timer?.schedule(afterMs: 1)
+            return
+        }
         host.tick(nowMs: loop.nowMs, wallMs: shared.wallMs, into: &effects)
         work()
     }

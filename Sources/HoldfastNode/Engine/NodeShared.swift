@@ -15,7 +15,7 @@ struct NodeShared: Sendable {
     let wallOffsetMs: Int64
     let loopCount: Int
     let replication: ReplicationSettings
-    let coordinator: EmbeddedCoordinator
+    let cluster: any NodeCluster
 
     var wallMs: Int64 { EventLoop.nowMs + wallOffsetMs }
 }

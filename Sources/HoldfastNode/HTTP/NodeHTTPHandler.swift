@@ -5,7 +5,7 @@ internal import Synchronization
 /// Brings requests to the router and carries out where it sends them.
 final class NodeHTTPHandler: HTTPHandler {
     private let router: NodeRouter
-    private let acceptor: any ConnectionAcceptor
+    private let engine: any NodeEngine
     private let log: Log
     private let draining = Atomic(false)
     private let port = Atomic<UInt16>(0)
@@ -14,9 +14,9 @@ final class NodeHTTPHandler: HTTPHandler {
     private let answers: [Int: Counter]
     private let upgrades: Counter
 
-    init(router: NodeRouter, acceptor: any ConnectionAcceptor, log: Log, metrics: MetricsRegistry) {
+    init(router: NodeRouter, engine: any NodeEngine, log: Log, metrics: MetricsRegistry) {
         self.router = router
-        self.acceptor = acceptor
+        self.engine = engine
         self.log = log
         var metrics = metrics
         let name = "holdfast_http_responses_total"
@@ -34,7 +34,9 @@ final class NodeHTTPHandler: HTTPHandler {
     /// From now on the node says that it is not ready, and takes no clients.
     func drain() { draining.store(true, ordering: .relaxed) }
 
-    private var readiness: NodeReadiness { draining.load(ordering: .relaxed) ? .draining : .ready }
+    private var readiness: NodeReadiness {
+        draining.load(ordering: .relaxed) ? .draining : engine.isReady ? .ready : .starting
+    }
 
     func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
         var headers: [String: String] = [:]
@@ -57,13 +59,13 @@ final class NodeHTTPHandler: HTTPHandler {
             answer(.error(426, .invalidRequest, "this path is for WebSocket", headers: [upgrade]), exchange)
             return
         }
-        guard readiness == .ready else {
+        guard readiness != .draining else {
             answer(.error(503, .draining, "this node is leaving"), exchange)
             return
         }
         let offer = ConnectionOffer(
             subprotocols: subprotocols, remoteAddress: request.remoteAddress, loop: exchange.loop)
-        switch acceptor.decide(offer) {
+        switch engine.decide(offer) {
         case .accept(let subprotocol, let options, let handler):
             if exchange.acceptWebSocket(subprotocol: subprotocol, options: options, handler) != nil { upgrades.add() }
         case .refuse(let status, let code, let message):

@@ -68,6 +68,8 @@ public struct CoordinatorMachine: Sendable {
     /// Up to here it has heard of changes.
     private var revision: UInt64 = 0
     private var watchOpenedMs: Int64 = 0
+    /// A change that a listing has shown, and the watch has not told.
+    private var watchIsDue: UInt64?
     private var keepAliveAtMs: Int64 = .max
     private var listingAtMs: Int64 = .max
     private var isListing = false
@@ -151,7 +153,9 @@ public struct CoordinatorMachine: Sendable {
         case .listing(let records, let nodes, let revision):
             judge(records, revision, asked)
             listed(records, nodes, revision, askedAtMs: asked.atMs, nowMs, &effects)
-        case .nodes(let nodes, let revision): see(nodes, revision, askedAtMs: asked.atMs, &effects)
+        case .nodes(let nodes, let revision, let newest):
+            see(nodes, revision, askedAtMs: asked.atMs, &effects)
+            doubtWatch(newest, nowMs, &effects)
         case .record(let shard, let record):
             see(shard, record, &effects)
             name(&effects)
@@ -259,6 +263,16 @@ public struct CoordinatorMachine: Sendable {
     private mutating func listNodes(_ nowMs: Int64, _ effects: inout [Effect]) {
         listingAtMs = nowMs + settings.listingMs
         ask(.listNodes, nowMs, &effects)
+    }
+
+    /// A watch at a member that lags, or was cut off, ends by itself late or never: what a listing knew must have been
+    /// told by the time of the next one.
+    private mutating func doubtWatch(_ newest: UInt64, _ nowMs: Int64, _ effects: inout [Effect]) {
+        let wasDue = watchIsDue
+        watchIsDue = newest > revision ? newest : nil
+        guard let wasDue, wasDue > revision else { return }
+        watchIsDue = nil
+        list(nowMs, &effects)
     }
 
     private mutating func listed(

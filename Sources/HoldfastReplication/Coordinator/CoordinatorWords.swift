@@ -76,7 +76,8 @@ public enum CoordinatorAnswer: Sendable {
     case kept(Bool)
     /// Records by number of the home.
     case listing([VersionedRecord?], [NodeInfo], revision: UInt64)
-    case nodes([NodeInfo], revision: UInt64)
+    /// `newest`: at which a record was last changed.
+    case nodes([NodeInfo], revision: UInt64, newest: UInt64)
     case record(ShardID, VersionedRecord?)
     case swapped(ShardID, SwapResult)
     case watching

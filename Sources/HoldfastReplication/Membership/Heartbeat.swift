@@ -33,18 +33,17 @@ extension Heartbeat: StateCodable {
         writer.put(sentAtMs)
         writer.put(echoMs) { $0.put($1) }
         writer.put(list: unheard) {
-            $0.put($1.node.name)
-            $0.put($1.node.incarnation)
+            $0.put($1.node)
             $0.put($1.forMs)
         }
     }
 
     public init(from reader: inout StateReader) throws(StateError) {
-        sentAtMs = try reader.int64()
-        echoMs = try reader.optional { (reader) throws(StateError) in try reader.int64() }
+        sentAtMs = try reader.time()
+        echoMs = try reader.optional { (reader) throws(StateError) in try reader.time() }
         unheard = try reader.list { (reader) throws(StateError) in
-            let node = NodeID(name: try reader.text(), incarnation: try reader.number())
-            return Unheard(node: node, forMs: try reader.int64())
+            let node = try reader.value(NodeID.self)
+            return Unheard(node: node, forMs: try reader.time())
         }
     }
 }

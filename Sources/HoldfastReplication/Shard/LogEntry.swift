@@ -63,8 +63,8 @@ extension LogEntry: StateCodable {
     }
 
     public init(from reader: inout StateReader) throws(StateError) {
-        index = try reader.number()
-        timeMs = try reader.int64()
+        index = try reader.counter()
+        timeMs = try reader.time()
         random = try reader.bool() ? (try reader.fixed(), try reader.fixed()) : (0, 0)
         receipts = try reader.values()
         body = try reader.value()
@@ -104,12 +104,12 @@ extension EntryBody: StateCodable {
 
     public init(from reader: inout StateReader) throws(StateError) {
         switch try reader.byte() {
-        case 0: self = .epochStart(epoch: try reader.number(), wallMs: try reader.int64())
+        case 0: self = .epochStart(epoch: try reader.counter(), wallMs: try reader.time())
         case 1: self = .tick
-        case 2: self = .command(try reader.value(), number: try reader.number(), try reader.value())
-        case 3: self = .emptied(try reader.value(), number: try reader.number())
-        case 4: self = .shardLost(try reader.value(), generation: try reader.number())
-        case 5: self = .gatewayLost(try reader.value(), session: try reader.number())
+        case 2: self = .command(try reader.value(), number: try reader.counter(), try reader.value())
+        case 3: self = .emptied(try reader.value(), number: try reader.counter())
+        case 4: self = .shardLost(try reader.value(), generation: try reader.counter())
+        case 5: self = .gatewayLost(try reader.value(), session: try reader.counter())
         case 6: self = .gatewayGone(try reader.value())
         case let kind: throw StateError("no kind of entry: \(kind)")
         }
@@ -135,8 +135,8 @@ extension ChannelReceipt: StateCodable {
     public init(from reader: inout StateReader) throws(StateError) {
         switch try reader.byte() {
         case 0:
-            self = .gateway(try reader.value(), session: try reader.number(), through: try reader.number())
-        case 1: self = .shard(try reader.value(), generation: try reader.number(), through: try reader.number())
+            self = .gateway(try reader.value(), session: try reader.counter(), through: try reader.counter())
+        case 1: self = .shard(try reader.value(), generation: try reader.counter(), through: try reader.counter())
         case let kind: throw StateError("no kind of receipt: \(kind)")
         }
     }
@@ -158,8 +158,8 @@ extension ChannelSource: StateCodable {
 
     public init(from reader: inout StateReader) throws(StateError) {
         switch try reader.byte() {
-        case 0: self = .gateway(try reader.value(), session: try reader.number())
-        case 1: self = .shard(try reader.value(), generation: try reader.number())
+        case 0: self = .gateway(try reader.value(), session: try reader.counter())
+        case 1: self = .shard(try reader.value(), generation: try reader.counter())
         case let kind: throw StateError("no kind of source: \(kind)")
         }
     }

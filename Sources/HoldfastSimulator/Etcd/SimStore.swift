@@ -57,7 +57,8 @@ public struct SimStore: Sendable {
             end(lease: id)
             return .none
         case .list: return .listing(records, nodes, revision: revision)
-        case .listNodes: return .nodes(nodes, revision: revision)
+        case .listNodes:
+            return .nodes(nodes, revision: revision, newest: records.reduce(0) { max($0, $1?.revision ?? 0) })
         case .read(let shard): return .record(shard, records[shard.number])
         case .swap(let shard, let from, let to): return .swapped(shard, swap(shard, from, to))
         case .watch(let after): return after < compactedThrough ? .compacted : .watching

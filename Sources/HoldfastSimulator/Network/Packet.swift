@@ -2,11 +2,8 @@ public import HoldfastModel
 public import HoldfastProtocol
 public import HoldfastReplication
 
-/// What one node says to another.
-public enum PeerWord: Sendable {
-    case heartbeat(Heartbeat)
-    case message(SimHost.Message)
-}
+/// What one simulated node says to another.
+public typealias PeerWord = HoldfastReplication.PeerWord<SimHost.Message>
 
 /// A batch on a link between two processes; without words it only shows that the link is a new one.
 public struct Packet: Sendable {

@@ -1,4 +1,5 @@
 import HoldfastProtocol
+import HoldfastReplication
 
 /// The links between nodes: from each to each other one, live and bulk. Each is made of sessions; in one session
 /// batches keep their order and are numbered, so that a hole, a repeat and a late batch of an old session are seen as
@@ -32,16 +33,7 @@ struct SimNetwork {
         var lostAfterUs: Int64 = 0
 
         // The receiver's end.
-        var sender: UInt64 = 0
-        var seenSession: UInt64 = 0
-        var seenNumber: UInt64 = 0
-    }
-
-    enum Verdict {
-        case drop
-        case take
-        /// Something before it was lost.
-        case takeAfterReset
+        var order = LinkOrder()
     }
 
     let slots: Int
@@ -126,22 +118,12 @@ struct SimNetwork {
 
     // MARK: Receiving
 
-    mutating func judge(_ packet: Packet, nowUs: Int64) -> Verdict {
+    mutating func judge(_ packet: Packet, nowUs: Int64) -> LinkOrder.Verdict {
         guard packet.session > 0 else { return .take }
         let i = wire(packet.fromSlot, packet.toSlot, isBulk: packet.isBulk)
         if packet.session <= wires[i].lostSession, nowUs > wires[i].lostAfterUs { return .drop }
-        if packet.session < wires[i].seenSession { return .drop }
-        if packet.session > wires[i].seenSession {
-            let isFirst = wires[i].sender != packet.from.incarnation
-            wires[i].sender = packet.from.incarnation
-            wires[i].seenSession = packet.session
-            wires[i].seenNumber = packet.number
-            return isFirst && packet.number == 1 ? .take : .takeAfterReset
-        }
-        guard packet.number > wires[i].seenNumber else { return .drop }
-        let isNext = packet.number == wires[i].seenNumber + 1
-        wires[i].seenNumber = packet.number
-        return isNext ? .take : .takeAfterReset
+        return wires[i].order.judge(
+            sender: packet.from.incarnation, session: packet.session, number: packet.number)
     }
 
     // MARK: Faults
@@ -205,9 +187,7 @@ struct SimNetwork {
                 wires[out].held = []
                 wires[out].lastArrivalUs = 0
                 let into = wire(peer, slot, isBulk: isBulk)
-                wires[into].sender = 0
-                wires[into].seenSession = 0
-                wires[into].seenNumber = 0
+                wires[into].order = LinkOrder()
                 wires[into].held = []
             }
         }

@@ -71,7 +71,7 @@ public enum ChannelItem<Item: StateCodable>: StateCodable {
     public init(from reader: inout StateReader) throws(StateError) {
         switch try reader.byte() {
         case 0: self = .item(try reader.value())
-        case 1: self = .emptied(try reader.number())
+        case 1: self = .emptied(try reader.counter())
         case let kind: throw StateError("no kind of item: \(kind)")
         }
     }
