@@ -66,7 +66,8 @@ public final class Node: Sendable {
             log.info(
                 "node.started", ("version", .text(holdfastVersion)), ("url", .text(url)),
                 ("loops", .number(loops.loops.count)), ("dev", .flag(config.dev)), ("openFiles", .number(openFiles)))
-            return Node(url: url, loops: loops, server: server, handler: handler, engine: engine, log: log,
+            return Node(
+                url: url, loops: loops, server: server, handler: handler, engine: engine, log: log,
                 drainsMs: config.cluster == nil ? drainMs : clusterDrainMs)
         } catch {
             loops.stop()

@@ -19,7 +19,8 @@ struct Subcommand: Sendable {
 /// Finds the subcommand and turns what it throws into messages and exit statuses: 0 done, 1 failed, 2 used wrongly.
 enum Program {
     static let subcommands: [Subcommand] = [
-        ServeCommand.subcommand, TokenCommand.subcommand, KeysCommand.subcommand, BotsCommand.subcommand, SimCommand.subcommand,
+        ServeCommand.subcommand, TokenCommand.subcommand, KeysCommand.subcommand, BotsCommand.subcommand,
+        SimCommand.subcommand,
     ]
 
     static func run(_ words: [String]) async -> Int32 {

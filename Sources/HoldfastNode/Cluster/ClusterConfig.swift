@@ -146,7 +146,8 @@ public enum LinkKeyFile {
         guard let publicKey = found["public"], let secretKey = found["secret"],
             let keys = CurveKeys(publicKey: publicKey, secretKey: secretKey)
         else {
-            throw ConfigError("link keys '\(name)': two lines, 'public KEY' and 'secret KEY', of one pair; see holdfast keys")
+            throw ConfigError(
+                "link keys '\(name)': two lines, 'public KEY' and 'secret KEY', of one pair; see holdfast keys")
         }
         return keys
     }

@@ -186,5 +186,7 @@ final class ClusterLinks: LinkReceiver {
 
 extension String {
     /// `[::1]` as `::1`.
-    fileprivate var trimmingBrackets: String { hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : self }
+    fileprivate var trimmingBrackets: String {
+        hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : self
+    }
 }

@@ -366,7 +366,9 @@ actor ClusterNode: NodeCluster {
         log.info("cluster.bootstrapping", ("nodes", .number(registered.count)))
         etcd?.bootstrap(records) { [weak self] isDone in
             self?.assumeIsolated { node in
-                if isDone { node.log.info("cluster.bootstrapped") } else { node.bootstrap.nodesChanged(nowMs: node.nowMs) }
+                // In parts, perhaps: the next attempt leaves them alone.
+                guard isDone else { return node.bootstrap.nodesChanged(nowMs: node.nowMs) }
+                node.log.info("cluster.bootstrapped")
             }
         }
     }

@@ -94,7 +94,9 @@ struct EtcdCodec: Sendable {
                 + "\"prev_kv\":true}}")
     }
 
-    private func call(_ path: String, _ body: String) -> EtcdCall { EtcdCall(path: "/v3/" + path, body: Array(body.utf8)) }
+    private func call(_ path: String, _ body: String) -> EtcdCall {
+        EtcdCall(path: "/v3/" + path, body: Array(body.utf8))
+    }
 
     private func transaction(_ operations: [String]) -> EtcdCall {
         call("kv/txn", "{\"success\":[\(operations.joined(separator: ","))]}")
@@ -226,7 +228,9 @@ struct EtcdCodec: Sendable {
     /// One message of a watch's stream.
     func watchWord(_ line: [UInt8]) throws(EtcdError) -> WatchWord {
         let value = try Self.value(line)
-        guard let result = value["result"] else { throw EtcdError("the watch says \(String(decoding: line, as: UTF8.self))") }
+        guard let result = value["result"] else {
+            throw EtcdError("the watch says \(String(decoding: line.prefix(200), as: UTF8.self))")
+        }
         if Self.optionalNumber(result["compact_revision"]) ?? 0 > 0 { return .compacted }
         if result["canceled"] == .bool(true) { return .unclear("canceled") }
         if result["created"] == .bool(true) { return .created }
@@ -317,7 +321,9 @@ struct EtcdCodec: Sendable {
     }
 
     private static func error(_ status: Int, _ value: JSONValue) -> EtcdError {
-        guard case .string(let message)? = value["message"] ?? value["error"] else { return EtcdError("HTTP \(status)") }
+        guard case .string(let message)? = value["message"] ?? value["error"] else {
+            return EtcdError("HTTP \(status)")
+        }
         return EtcdError("HTTP \(status): \(message)")
     }
 }

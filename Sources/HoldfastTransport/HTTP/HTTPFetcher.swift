@@ -94,7 +94,7 @@ public final class HTTPFetcher {
         loop.preconditionCurrent()
         guard let transfer = FetchTransfer(request, chunk: chunk, done: done) else {
             loop.afterBatch { done(.failure(FetchError(description: "no memory for a request"))) }
-            return Fetch { }
+            return Fetch {}
         }
         let easy = transfer.easy
         transfers[easy] = transfer
