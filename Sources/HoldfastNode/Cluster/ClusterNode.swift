@@ -352,7 +352,7 @@ actor ClusterNode: NodeCluster {
     // MARK: The first records
 
     func bootstrapIfDue() {
-        guard config.bootstraps, areRecordsBroken, bootstrap.isDue(nowMs: nowMs) else { return }
+        guard bootstrap.isDue(nowMs: nowMs), config.bootstraps, areRecordsBroken else { return }
         let wanted = Placement.wanted(layout: layout, nodes: registered, replicas: config.replicas)
         let records = wanted.keys.sorted().compactMap { shard -> (shard: ShardID, record: ShardRecord)? in
             guard let nodes = wanted[shard], let primary = nodes.first else { return nil }
