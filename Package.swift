@@ -74,7 +74,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastNodeTests",
-            dependencies: ["HoldfastNode", "HoldfastModel", "HoldfastTransport", "HoldfastProtocol"],
+            dependencies: [
+                "HoldfastNode", "HoldfastModel", "HoldfastReplication", "HoldfastTransport", "HoldfastProtocol",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastBotsTests", dependencies: ["holdfast", "HoldfastNode", "HoldfastProtocol"],

@@ -1,7 +1,7 @@
-# Shared by cluster/dev and Tests/run; sourced, not run.
+# Shared by the scripts of cluster/ and by Tests/run; sourced, not run.
 
 # Libraries that the build needs, as Debian names them.
-build_packages=(libuv1-dev libwslay-dev libhttp-parser-dev libssl-dev)
+build_packages=(libuv1-dev libwslay-dev libhttp-parser-dev libssl-dev libzmq3-dev libcurl4-openssl-dev)
 
 say() { printf '\033[1m==> %s\033[0m\n' "$*"; }
 
@@ -43,4 +43,19 @@ need_swift() {
     if [ "$1" -lt 6 ] || { [ "$1" -eq 6 ] && [ "$2" -lt 2 ]; }; then
         fail "Swift $1.$2 is too old: install Swift 6.2 or newer from https://www.swift.org/install/linux/"
     fi
+}
+
+# Sets `etcd` to a program: the one on the path, or Debian's, unpacked below .cache (installed, its package would start
+# a server of its own).
+need_etcd() {
+    local folder=.cache/etcd
+    etcd=$(command -v etcd || true)
+    if [ -z "$etcd" ] && [ ! -x "$folder/usr/bin/etcd" ]; then
+        command -v apt-get >/dev/null || fail 'no etcd on the path, and no Debian to take it from: https://etcd.io'
+        say "unpacking Debian's etcd-server"
+        mkdir -p "$folder"
+        (cd "$folder" && apt-get download etcd-server >/dev/null && dpkg-deb -x etcd-server_*.deb . && rm -f ./*.deb) ||
+            fail 'could not get etcd-server: is there a network, and has apt-get update been run?'
+    fi
+    [ -n "$etcd" ] || etcd=$PWD/$folder/usr/bin/etcd
 }

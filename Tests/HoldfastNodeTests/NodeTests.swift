@@ -23,6 +23,7 @@ import Testing
     }
 
     final class EchoEngine: NodeEngine {
+        var isReady: Bool { true }
         let drained = Gate()
         let mayEnd = Gate()
         static let last = Locked<EchoEngine?>(nil)

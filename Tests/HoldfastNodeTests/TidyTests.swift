@@ -41,7 +41,7 @@ import Testing
         "HoldfastModel": ["HoldfastProtocol"],
         "HoldfastReplication": ["HoldfastProtocol"],
         "HoldfastTransport": [
-            "HoldfastProtocol", "CUV", "CWSlay", "CHTTPParser", "COpenSSL", "Glibc", "Foundation",
+            "HoldfastProtocol", "CUV", "CWSlay", "CHTTPParser", "COpenSSL", "CZeroMQ", "CCurl", "Glibc", "Foundation",
         ],
         "HoldfastNode": [
             "HoldfastProtocol", "HoldfastModel", "HoldfastReplication", "HoldfastTransport", "Foundation",

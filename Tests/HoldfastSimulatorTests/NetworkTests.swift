@@ -24,7 +24,7 @@ import Testing
     }
 
     private func expect(
-        _ network: inout SimNetwork, _ packet: Packet, _ nowUs: Int64, _ verdict: SimNetwork.Verdict,
+        _ network: inout SimNetwork, _ packet: Packet, _ nowUs: Int64, _ verdict: LinkOrder.Verdict,
         _ location: SourceLocation = #_sourceLocation
     ) {
         let found = network.judge(packet, nowUs: nowUs)

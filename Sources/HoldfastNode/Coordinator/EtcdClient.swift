@@ -15,8 +15,8 @@ struct EtcdOptions: Sendable, Equatable {
     var pauseMs: Int64 = 150
 }
 
-/// Carries requests to etcd's members and their answers back. Loop-confined. What was asked comes back as exactly one of
-/// `answered` and `unanswered`.
+/// Carries requests to etcd's members and their answers back. Loop-confined. What was asked comes back as exactly one
+/// of `answered` and `unanswered`.
 final class EtcdClient {
     enum Word: Sendable {
         case answered(UInt64, CoordinatorAnswer)
