@@ -27,7 +27,7 @@ public final class Node: Sendable {
     private let handler: NodeHTTPHandler
     private let engine: any NodeEngine
     private let log: Log
-    private let endRequested = Gate()
+    private let endRequested: Gate
     private let watch = Locked<SignalWatch?>(nil)
     private let drainsMs: Int64
 
@@ -35,6 +35,7 @@ public final class Node: Sendable {
     public static func start(
         config: ServerConfig, log: Log = Log(), engine engineType: any NodeEngine.Type
     ) async throws -> Node {
+        let endRequested = Gate()
         let openFiles = raiseOpenFiles()
         let options = try serverOptions(config)
         let assets = try loadAssets(dev: config.dev, log: log)
@@ -43,7 +44,7 @@ public final class Node: Sendable {
         do {
             let parts = NodeParts(
                 config: config, verifier: TokenVerifier(projects: config.projects, limits: config.limits),
-                loops: loops, log: log)
+                loops: loops, log: log, requestEnd: { endRequested.open() })
             var metrics = MetricsRegistry()
             addProcessMetrics(to: &metrics, log: log)
             let engine = try await engineType.start(parts, metrics: &metrics)
@@ -68,7 +69,7 @@ public final class Node: Sendable {
                 ("loops", .number(loops.loops.count)), ("dev", .flag(config.dev)), ("openFiles", .number(openFiles)))
             return Node(
                 url: url, loops: loops, server: server, handler: handler, engine: engine, log: log,
-                drainsMs: config.cluster == nil ? drainMs : clusterDrainMs)
+                endRequested: endRequested, drainsMs: config.cluster == nil ? drainMs : clusterDrainMs)
         } catch {
             loops.stop()
             throw error
@@ -77,8 +78,9 @@ public final class Node: Sendable {
 
     private init(
         url: String, loops: EventLoopGroup, server: HTTPServer, handler: NodeHTTPHandler, engine: any NodeEngine,
-        log: Log, drainsMs: Int64
+        log: Log, endRequested: Gate, drainsMs: Int64
     ) {
+        self.endRequested = endRequested
         self.drainsMs = drainsMs
         self.url = url
         self.loops = loops

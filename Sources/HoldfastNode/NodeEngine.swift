@@ -11,6 +11,8 @@ public struct NodeParts: Sendable {
     public var loops: EventLoopGroup
     /// The node's log.
     public var log: Log
+    /// Asks the process to end, as a signal does.
+    public var requestEnd: @Sendable () -> Void
 }
 
 /// A client that asks for a WebSocket.

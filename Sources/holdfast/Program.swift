@@ -20,7 +20,7 @@ struct Subcommand: Sendable {
 enum Program {
     static let subcommands: [Subcommand] = [
         ServeCommand.subcommand, TokenCommand.subcommand, KeysCommand.subcommand, BotsCommand.subcommand,
-        SimCommand.subcommand,
+        SimCommand.subcommand, ClusterCommands.status, ClusterCommands.drain, ClusterCommands.forget,
     ]
 
     static func run(_ words: [String]) async -> Int32 {

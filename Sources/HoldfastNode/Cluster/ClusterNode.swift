@@ -14,6 +14,7 @@ actor ClusterNode: NodeCluster {
     let log: Log
     nonisolated let loop: EventLoop
     private let url: String
+    private let requestEnd: @Sendable () -> Void
     private let mark: UInt64
 
     private var coordinator: CoordinatorMachine
@@ -39,7 +40,12 @@ actor ClusterNode: NodeCluster {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    init(_ config: ClusterConfig, loop: EventLoop, url: String, layout: ShardLayout, rules: UInt32, log: Log) {
+    /// - Parameter requestEnd: asks the process to end, as a signal does.
+    init(
+        _ config: ClusterConfig, loop: EventLoop, url: String, layout: ShardLayout, rules: UInt32, log: Log,
+        requestEnd: @escaping @Sendable () -> Void
+    ) {
+        self.requestEnd = requestEnd
         self.config = config
         self.loop = loop
         self.url = url
@@ -183,6 +189,7 @@ actor ClusterNode: NodeCluster {
             membership?.recordsBroken(isBroken, nowMs: nowMs, into: &memberEffects)
             judgeReadiness()
         case .swapped(let shard, let result): tell(.swapEnded(shard, result), shard: shard)
+        case .ordered(let order): carryOut(order)
         case .listed:
             hasListed = true
             judgeReadiness()
@@ -190,6 +197,18 @@ actor ClusterNode: NodeCluster {
             // Its shards are no longer its own, and no word of it counts.
             log.error("cluster.replaced", ("node", .text(config.node)))
             if membership == nil { joined.open() } else { endProcess(status: 1) }
+        }
+    }
+
+    private func carryOut(_ order: NodeOrder) {
+        switch order {
+        case .drain(let node):
+            guard node == membership?.own else { return }
+            log.info("cluster.drainOrdered")
+            requestEnd()
+        case .forget(let node):
+            log.warning("cluster.forgetOrdered", ("node", .text(node.text)))
+            membership?.forget(node, nowMs: nowMs, into: &memberEffects)
         }
     }
 

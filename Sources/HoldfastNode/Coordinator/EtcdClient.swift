@@ -106,6 +106,16 @@ final class EtcdClient {
         }
     }
 
+    /// A call of which only counts that it was carried out.
+    func write(_ call: EtcdCall, done: @escaping (Bool) -> Void) {
+        race(call) { status, _ throws(EtcdError) in
+            guard status == 200 else { throw EtcdError("HTTP \(status)") }
+            return true
+        } done: {
+            done($0 ?? false)
+        }
+    }
+
     /// Writes the first records of a cluster, unless that was done before.
     /// - Parameter done: whether they are there now.
     func bootstrap(_ records: [(shard: ShardID, record: ShardRecord)], done: @escaping (Bool) -> Void) {
@@ -126,11 +136,8 @@ final class EtcdClient {
         _ records: ArraySlice<(shard: ShardID, record: ShardRecord)>, done: @escaping (Bool) -> Void
     ) {
         let part = Array(records.prefix(EtcdCodec.swapsAtOnce))
-        race(part.isEmpty ? codec.bootstrapDone : codec.bootstrap(part)) { status, _ throws(EtcdError) in
-            guard status == 200 else { throw EtcdError("HTTP \(status)") }
-            return true
-        } done: { [weak self] isDone in
-            guard isDone != nil, let self else { return done(false) }
+        write(part.isEmpty ? codec.bootstrapDone : codec.bootstrap(part)) { [weak self] isDone in
+            guard isDone, let self else { return done(false) }
             if part.isEmpty { done(true) } else { self.write(records.dropFirst(part.count), done: done) }
         }
     }

@@ -48,7 +48,8 @@ struct EtcdCodec: Sendable {
                     keys.key(ofNode: claim.name), revision: after,
                     put: EtcdValue.text(of: claim), lease: lease)
             ])
-        case .list: transaction([range(prefix: keys.shards), range(prefix: keys.nodes)])
+        case .list:
+            transaction([range(prefix: keys.shards), range(prefix: keys.nodes), range(prefix: keys.orders)])
         case .listNodes:
             transaction([
                 range(prefix: keys.nodes),
@@ -73,6 +74,12 @@ struct EtcdCodec: Sendable {
 
     /// That they are, for ever.
     var bootstrapDone: EtcdCall { transaction([compared(keys.bootstrapped, revision: 0, put: "{}", lease: 0)]) }
+
+    func put(_ key: String) -> EtcdCall {
+        call("kv/put", "{\"key\":\"\(base64(key.utf8))\",\"value\":\"\(base64("{}".utf8))\"}")
+    }
+
+    func delete(_ key: String) -> EtcdCall { call("kv/deleterange", "{\"key\":\"\(base64(key.utf8))\"}") }
 
     func isThere(status: Int, body: [UInt8]) throws(EtcdError) -> Bool {
         let value = try Self.value(body)
@@ -187,13 +194,14 @@ struct EtcdCodec: Sendable {
     }
 
     private func listing(_ value: JSONValue) throws(EtcdError) -> CoordinatorAnswer {
-        let parts = try Self.responses(value, 2)
+        let parts = try Self.responses(value, 3)
         var records = [VersionedRecord?](repeating: nil, count: layout.count)
         for entry in try Self.entries(parts[0]) {
             guard let shard = keys.shard(ofKey: entry.key, in: layout) else { continue }
             records[shard.number] = try record(entry)
         }
-        return .listing(records, try nodes(parts[1]), revision: try Self.revision(value))
+        let orders = try Self.entries(parts[2]).compactMap { keys.order(ofKey: $0.key) }
+        return .listing(records, try nodes(parts[1]), orders: orders, revision: try Self.revision(value))
     }
 
     private func nodes(_ part: JSONValue) throws(EtcdError) -> [NodeInfo] {
@@ -249,6 +257,8 @@ struct EtcdCodec: Sendable {
                 events.append(.init(revision: entry.revision, change: .unregistered(gone.info.id)))
             } else if keys.node(ofKey: entry.key) != nil {
                 events.append(.init(revision: entry.revision, change: .registered(try registration(entry).info)))
+            } else if let order = keys.order(ofKey: entry.key), !isDeleted {
+                events.append(.init(revision: entry.revision, change: .ordered(order)))
             }
         }
         return .events(events)

@@ -16,6 +16,7 @@ struct EtcdKeys: Sendable, Equatable {
 
     var shards: String { prefix + "shards/" }
     var nodes: String { prefix + "nodes/" }
+    var orders: String { prefix + "orders/" }
     /// Written once, with the first records.
     var bootstrapped: String { prefix + "bootstrapped" }
 
@@ -36,6 +37,20 @@ struct EtcdKeys: Sendable, Equatable {
         key.hasPrefix(nodes) ? String(key.dropFirst(nodes.count)) : nil
     }
 
+    func key(of order: NodeOrder) -> String {
+        switch order {
+        case .drain(let node): orders + "drain/" + node.text
+        case .forget(let node): orders + "forget/" + node.text
+        }
+    }
+
+    func order(ofKey key: String) -> NodeOrder? {
+        guard key.hasPrefix(orders) else { return nil }
+        let parts = key.dropFirst(orders.count).split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let node = NodeID(text: String(parts[1])) else { return nil }
+        return parts[0] == "drain" ? .drain(node) : parts[0] == "forget" ? .forget(node) : nil
+    }
+
     /// The end of the range of all keys that begin with `prefix`.
     static func end(ofPrefix prefix: String) -> [UInt8] {
         var end = Array(prefix.utf8)
@@ -47,9 +62,10 @@ struct EtcdKeys: Sendable, Equatable {
 }
 
 extension NodeID {
-    /// `name#incarnation`.
+    /// `name#incarnation`, as keys and people have it.
     var text: String { "\(name)#\(incarnation)" }
 
+    /// Nil: it is not of that form.
     init?(text: String) {
         let parts = text.split(separator: "#", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, let incarnation = UInt64(parts[1]) else { return nil }

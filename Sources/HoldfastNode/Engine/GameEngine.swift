@@ -29,7 +29,7 @@ public final class GameEngine: NodeEngine {
             replication.replicas = config.replicas
             let part = ClusterNode(
                 config, loop: parts.loops[0], url: parts.config.url, layout: sharedLimits.layout,
-                rules: replication.rules, log: parts.log)
+                rules: replication.rules, log: parts.log, requestEnd: parts.requestEnd)
             node = try await part.join()
             cluster = part
         } else {

@@ -24,6 +24,7 @@ actor NodeLoop {
     private var visit = 0
     /// What this loop has put into the gauges.
     private var counted = (players: 0, rooms: 0)
+    private var counts = ShardLoad()
     private var whenEmpty: Gate?
 
     /// What other loops have sent. Looked at before anything that a client says is acted on: what one client was told
@@ -120,6 +121,13 @@ actor NodeLoop {
         shared.counters.players.add(now.players - counted.players)
         shared.counters.rooms.add(now.rooms - counted.rooms)
         counted = now
+        let load = host.load()
+        shared.counters.primaries.add(load.primaries - counts.primaries)
+        shared.counters.backups.add(load.backups - counts.backups)
+        shared.counters.learners.add(load.learners - counts.learners)
+        shared.counters.sole.add(load.sole - counts.sole)
+        shared.counters.uncommitted.add(load.uncommitted - counts.uncommitted)
+        counts = load
     }
 
     /// Tells every client that this node leaves.

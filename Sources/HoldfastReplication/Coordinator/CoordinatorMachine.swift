@@ -19,6 +19,8 @@ public struct CoordinatorMachine: Sendable {
         /// Records are missing, or older than what was seen before; or they are not any more.
         case recordsBroken(Bool)
         case swapped(ShardID, SwapResult)
+        /// An operator's; again with each listing.
+        case ordered(NodeOrder)
         /// Once: everything that was there has been told.
         case listed
         /// A newer process has the name; this one has to end.
@@ -150,9 +152,10 @@ public struct CoordinatorMachine: Sendable {
             isRegistering = false
             register(nowMs: nowMs, into: &effects)
         case .kept(let isAlive): if !isAlive { register(nowMs: nowMs, into: &effects) }
-        case .listing(let records, let nodes, let revision):
+        case .listing(let records, let nodes, let orders, let revision):
             judge(records, revision, asked)
             listed(records, nodes, revision, askedAtMs: asked.atMs, nowMs, &effects)
+            for order in orders { effects.append(.ordered(order)) }
         case .nodes(let nodes, let revision, let newest):
             see(nodes, revision, askedAtMs: asked.atMs, &effects)
             doubtWatch(newest, nowMs, &effects)
@@ -197,6 +200,7 @@ public struct CoordinatorMachine: Sendable {
             case .unregistered(let id):
                 registered.removeAll { $0.id == id }
                 areNodesNew = true
+            case .ordered(let order): effects.append(.ordered(order))
             }
         }
         revision = max(revision, events.last?.revision ?? 0)

@@ -49,6 +49,14 @@ public struct NodeRegistration: Hashable, Sendable {
     }
 }
 
+/// What an operator wants of one process; it stands at the coordinator until the operator takes it back.
+public enum NodeOrder: Hashable, Sendable {
+    /// To move its shards to others, and to end.
+    case drain(NodeID)
+    /// It does not live any more and never will.
+    case forget(NodeID)
+}
+
 /// What a process asks of the coordinator. All reads are linearizable.
 public enum CoordinatorRequest: Sendable {
     /// A lease of some seconds.
@@ -57,7 +65,7 @@ public enum CoordinatorRequest: Sendable {
     case register(NodeClaim, lease: UInt64, after: UInt64)
     case keepAlive(lease: UInt64)
     case revoke(lease: UInt64)
-    /// Records and registrations.
+    /// Records, registrations and orders.
     case list
     case listNodes
     case read(ShardID)
@@ -75,7 +83,7 @@ public enum CoordinatorAnswer: Sendable {
     case leaseGone
     case kept(Bool)
     /// Records by number of the home.
-    case listing([VersionedRecord?], [NodeInfo], revision: UInt64)
+    case listing([VersionedRecord?], [NodeInfo], orders: [NodeOrder] = [], revision: UInt64)
     /// `newest`: at which a record was last changed.
     case nodes([NodeInfo], revision: UInt64, newest: UInt64)
     case record(ShardID, VersionedRecord?)
@@ -91,6 +99,7 @@ public enum CoordinatorChange: Sendable {
     case record(ShardID, VersionedRecord)
     case registered(NodeInfo)
     case unregistered(NodeID)
+    case ordered(NodeOrder)
 }
 
 public struct CoordinatorEvent: Sendable {

@@ -82,7 +82,37 @@ public struct ChannelView<Other: Hashable & Sendable>: Hashable, Sendable {
     }
 }
 
+/// How much of the cluster's work a loop has, for gauges.
+public struct ShardLoad: Hashable, Sendable {
+    public var primaries = 0
+    public var backups = 0
+    public var learners = 0
+    /// Shards whose only replica is here, though there should be more.
+    public var sole = 0
+    /// Entries of primaries here that are not committed yet.
+    public var uncommitted = 0
+
+    public init() {}
+}
+
 extension ShardHost {
+    public mutating func load() -> ShardLoad {
+        var load = ShardLoad()
+        for place in places.indices {
+            guard let glance = places[place].replica?.glance(told: nil) else { continue }
+            switch glance.role {
+            case .none: break
+            case .learner: load.learners += 1
+            case .backup: load.backups += 1
+            case .primary:
+                load.primaries += 1
+                load.uncommitted += Int(truncatingIfNeeded: glance.last &- min(glance.last, glance.committed))
+                if settings.replicas > 1, places[place].route?.record.backups.isEmpty ?? false { load.sole += 1 }
+            }
+        }
+        return load
+    }
+
     public func look(at shard: ShardID) -> ReplicaView? {
         guard let replica = places[shard.number].replica else { return nil }
         let role: ReplicaView.Role =

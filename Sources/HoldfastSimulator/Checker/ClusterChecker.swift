@@ -82,6 +82,7 @@ public final class ClusterChecker: Checker {
                 if let found = changed(shard, record, by: step.asker, world) { return found }
             case .registered(let info): absentSinceUs[info.id] = nil
             case .unregistered(let node): absentSinceUs[node] = world.nowUs
+            case .ordered: break
             }
         }
         guard world.nowUs >= wholeDueUs else { return nil }

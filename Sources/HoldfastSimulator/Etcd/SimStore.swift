@@ -56,7 +56,7 @@ public struct SimStore: Sendable {
         case .revoke(let id):
             end(lease: id)
             return .none
-        case .list: return .listing(records, nodes, revision: revision)
+        case .list: return .listing(records, nodes, orders: [], revision: revision)
         case .listNodes:
             return .nodes(nodes, revision: revision, newest: records.reduce(0) { max($0, $1?.revision ?? 0) })
         case .read(let shard): return .record(shard, records[shard.number])

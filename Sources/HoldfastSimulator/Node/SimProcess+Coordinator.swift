@@ -26,6 +26,8 @@ extension SimProcess {
             membership?.recordsBroken(isBroken, nowMs: nowMs, into: &memberEffects)
         case .swapped(let shard, let result):
             host?.swapEnded(shard, result, nowMs: nowMs, wallMs: wallMs, into: &hostEffects)
+        // Nobody gives any: drains come by a signal.
+        case .ordered: break
         case .listed: world.serves(slot)
         case .replaced: world.left(slot)
         }

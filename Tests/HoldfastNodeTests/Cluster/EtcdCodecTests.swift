@@ -153,14 +153,16 @@ import Testing
             {"key":"\(base64("/holdfast/c/shards/0001"))","value":"\(value)","mod_revision":"19"},
             {"key":"\(base64("/holdfast/c/shards/9999"))","value":"\(value)","mod_revision":"19"}]}},
             {"response_range":{"kvs":[
-            {"key":"\(base64("/holdfast/c/nodes/a"))","value":"\(own)","mod_revision":"12","lease":"4"}]}}]}
+            {"key":"\(base64("/holdfast/c/nodes/a"))","value":"\(own)","mod_revision":"12","lease":"4"}]}},
+            {"response_range":{"kvs":[{"key":"\(base64("/holdfast/c/orders/drain/a#12"))","mod_revision":"13"}]}}]}
             """)
-        guard case .listing(let records, let nodes, revision: 30) = listing else {
+        guard case .listing(let records, let nodes, let orders, revision: 30) = listing else {
             Issue.record("\(listing)")
             return
         }
         #expect(records == [nil, VersionedRecord(record, revision: 19), nil])
         #expect(nodes == [claim.info(at: 12)])
+        #expect(orders == [.drain(NodeID(name: "a", incarnation: 12))])
     }
 
     // MARK: Watching
