@@ -1,14 +1,18 @@
-"""Starts the server under test with a config file for each profile of settings."""
+"""Starts the server under test with a config file for each profile of settings: one node, or with HOLDFAST_CLUSTER a
+cluster of three behind etcd, in which hardly anybody's connection is where the room is."""
 
+import itertools
 import json
 import os
 import pathlib
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
+import urllib.request
 
 import tokens
 
@@ -35,22 +39,25 @@ def binary():
     raise RuntimeError("no server: build the product `holdfast` or set HOLDFAST_BIN")
 
 
+def config_of(profile, port):
+    return {
+        "listen": "127.0.0.1",
+        "port": port,
+        "limits": PROFILES[profile],
+        "projects": [
+            {"key": tokens.PROJECT, "secret": tokens.SECRET},
+            {"key": tokens.OTHER_PROJECT, "secret": tokens.OTHER_SECRET, "secondSecret": tokens.OTHER_SECOND},
+        ],
+    }
+
+
 class Server:
     def __init__(self, profile="default", directory=None, arguments=None, scheme="http"):
         self.profile = profile
         self.is_temporary = directory is None
         self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="holdfast-conformance-"))
-        config = {
-            "listen": "127.0.0.1",
-            "port": 0,
-            "limits": PROFILES[profile],
-            "projects": [
-                {"key": tokens.PROJECT, "secret": tokens.SECRET},
-                {"key": tokens.OTHER_PROJECT, "secret": tokens.OTHER_SECRET, "secondSecret": tokens.OTHER_SECOND},
-            ],
-        }
         path = self.directory / f"{profile}.json"
-        path.write_text(json.dumps(config))
+        path.write_text(json.dumps(config_of(profile, 0)))
         self.errors = self.directory / f"{profile}.stderr"
         with open(self.errors, "wb") as stderr:
             self.process = subprocess.Popen(
@@ -104,18 +111,113 @@ class Server:
             shutil.rmtree(self.directory, ignore_errors=True)
 
 
+def free_ports(count):
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+class Etcd:
+    """One member, for all clusters: each has keys of its own there."""
+
+    def __init__(self, directory):
+        program = os.environ.get("HOLDFAST_ETCD") or shutil.which("etcd") or str(ROOT / ".cache/etcd/usr/bin/etcd")
+        clients, peers = free_ports(2)
+        self.url, peer = f"http://127.0.0.1:{clients}", f"http://127.0.0.1:{peers}"
+        self.output = open(directory / "etcd.log", "wb")
+        self.process = subprocess.Popen(
+            [
+                *(program, "--name", "e", "--data-dir", str(directory / "etcd")),
+                *("--listen-client-urls", self.url, "--advertise-client-urls", self.url),
+                *("--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", f"e={peer}"),
+            ],
+            stdout=self.output,
+            stderr=self.output,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+        self.output.close()
+
+
+class Cluster:
+    """Three nodes with the settings of a profile; connections go to both gateways in turn."""
+
+    ROLES = {"a": "gateway", "b": "gateway,room", "c": "room,matchmaker"}
+
+    def __init__(self, profile, etcd, directory):
+        self.profile = profile
+        self.processes, self.logs, addresses = [], [], {}
+        ports = free_ports(2 * len(self.ROLES))
+        for name, roles in self.ROLES.items():
+            port, link = ports.pop(), ports.pop()
+            path = directory / f"{profile}-{name}.json"
+            path.write_text(json.dumps(config_of(profile, port)))
+            self.logs.append(directory / f"{profile}-{name}.stderr")
+            arguments = ["--config", str(path), "--node-id", name, "--roles", roles, "--etcd", etcd.url]
+            arguments += ["--cluster", profile, "--link", f"tcp://127.0.0.1:{link}", "--bootstrap"]
+            with open(self.logs[-1], "ab") as log:
+                self.processes.append(
+                    subprocess.Popen(
+                        [binary(), "serve", *arguments], stdout=log, stderr=log, stdin=subprocess.DEVNULL
+                    )
+                )
+            addresses[name] = ("127.0.0.1", port)
+        self._ready(addresses.values())
+        self.gateways = itertools.cycle([addresses["a"], addresses["b"]])
+
+    def _ready(self, addresses, timeout=60):
+        deadline = time.monotonic() + timeout
+        for host, port in addresses:
+            while True:
+                try:
+                    with urllib.request.urlopen(f"http://{host}:{port}/readyz", timeout=1):
+                        break
+                except OSError:
+                    if time.monotonic() > deadline or not self.alive():
+                        self.stop()
+                        raise RuntimeError(f"the cluster did not get ready\n{self.tail()}") from None
+                    time.sleep(0.1)
+
+    @property
+    def address(self):
+        return next(self.gateways)
+
+    def alive(self):
+        return all(process.poll() is None for process in self.processes)
+
+    def tail(self, size=8000):
+        return "\n".join(log.read_bytes()[-size:].decode("utf-8", "replace") for log in self.logs if log.exists())
+
+    def stop(self):
+        for process in self.processes:
+            process.kill()
+        for process in self.processes:
+            process.wait()
+
+
 class Servers:
-    """One server for each profile, started when first asked for."""
+    """One server, or one cluster, for each profile, started when first asked for."""
 
     def __init__(self):
         self.running = {}
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="holdfast-conformance-"))
+        self.etcd = Etcd(self.directory) if os.environ.get("HOLDFAST_CLUSTER") else None
 
     def __getitem__(self, profile):
         server = self.running.get(profile)
         if server is None or not server.alive():
-            server = self.running[profile] = Server(profile)
+            made = Cluster(profile, self.etcd, self.directory) if self.etcd else Server(profile)
+            server = self.running[profile] = made
         return server
 
     def stop(self):
         for server in self.running.values():
             server.stop()
+        if self.etcd:
+            self.etcd.stop()
+        shutil.rmtree(self.directory, ignore_errors=True)

@@ -105,7 +105,9 @@ public actor ClusterOperator {
         let deadlineMs = loop.nowMs + Int64(seconds) * 1_000
         var last = -1
         while loop.nowMs < deadlineMs {
-            let state = try await state()
+            let state: (records: [VersionedRecord?], nodes: [NodeInfo])
+            // etcd may be busy with this very drain.
+            do throws(StartError) { state = try await self.state() } catch { continue }
             let held = state.records.count { $0?.record.lists(node) ?? false }
             if held != last { progress(held) }
             last = held

@@ -11,6 +11,8 @@ struct EtcdOptions: Sendable, Equatable {
     var hedgeMs: Int64 = 100
     /// Then a request counts as unanswered.
     var timeoutMs: Int64 = 1_500
+    /// Transactions of swaps under way: those that come meanwhile gather, and travel together.
+    var transactions = 4
     /// Before a member that failed at once is asked again, or the next watch is begun.
     var pauseMs: Int64 = 150
 }
@@ -36,6 +38,7 @@ final class EtcdClient {
     private var calls: [ObjectIdentifier: EtcdRace] = [:]
     private var swaps: [(id: UInt64, swap: EtcdSwap)] = []
     private var isFlushDue = false
+    private var transactions = 0
     private var watch: EtcdWatch?
     private var watchMember = 0
 
@@ -77,19 +80,16 @@ final class EtcdClient {
         isFlushDue = false
         var batch: [(id: UInt64, swap: EtcdSwap)] = []
         var shards: Set<ShardID> = []
-        let waiting = swaps
-        swaps = []
-        for entry in waiting {
-            // etcd takes no key twice in one transaction.
-            if batch.count == EtcdCodec.swapsAtOnce || shards.contains(entry.swap.shard) {
-                send(batch)
-                batch = []
-                shards = []
-            }
+        guard transactions < options.transactions, !swaps.isEmpty else { return }
+        // etcd takes no key twice in one transaction.
+        for entry in swaps {
+            if batch.count == EtcdCodec.swapsAtOnce || !shards.insert(entry.swap.shard).inserted { break }
             batch.append(entry)
-            shards.insert(entry.swap.shard)
         }
-        if !batch.isEmpty { send(batch) }
+        swaps.removeFirst(batch.count)
+        transactions += 1
+        send(batch)
+        if !swaps.isEmpty { flushLater() }
     }
 
     private func send(_ batch: [(id: UInt64, swap: EtcdSwap)]) {
@@ -99,6 +99,8 @@ final class EtcdClient {
             guard status == 200 else { throw EtcdError("HTTP \(status)") }
             return try codec.swapResults(batch.count, value)
         } done: { [weak self] results in
+            self?.transactions -= 1
+            self?.flushLater()
             for (i, entry) in batch.enumerated() {
                 self?.told(
                     results.map { .answered(entry.id, .swapped(entry.swap.shard, $0[i])) } ?? .unanswered(entry.id))

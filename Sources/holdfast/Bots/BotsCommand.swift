@@ -21,7 +21,7 @@ enum BotsCommand {
             .value("messages-per-second", "X", "custom messages of each player to all in its room (1)"),
             .value("message-bytes", "N", "the size of a custom message, 40 to 2048 (64)"),
             .flag("unanswered", "custom messages without an id, so that the server answers none; not with --drop"),
-            .value("seconds", "N", "how long to play and measure, once all rooms play (10)"),
+            .value("seconds", "N", "how long to play and measure, once all rooms play (10); SIGINT ends it sooner"),
             .value("ramp", "N", "connections opened in a second (500)"),
             .value(
                 "drop", "P%",

@@ -57,7 +57,11 @@ struct BotsRun {
         }
         let before = await look().report
         let (startUs, cpuUs) = (EventLoop.nowMicroseconds, server?.cpuUs)
-        _ = try await watch(forMs: isReady ? Int64(plan.seconds) * 1000 : 0) { _ in false }
+        let isInterrupted = Locked(false)
+        let signals = SignalWatch(loop: group.loops[0]) { _ in isInterrupted.withLock { $0 = true } }
+        _ = try await watch(forMs: isReady ? Int64(plan.seconds) * 1000 : 0) { _ in isInterrupted.withLock { $0 } }
+        // A second one ends the program, as ever.
+        signals.close()
         let span = await look().report
         let (endUs, endCpuUs) = (EventLoop.nowMicroseconds, server?.cpuUs)
         let residentBytes = server?.residentBytes
