@@ -61,6 +61,20 @@ import Testing
         #expect(alice.lines() == ["#4 ok"])
     }
 
+    @Test func whatItWasAskedAboutAConnectIsNotWaitedFor() {
+        let world = World()
+        let alice = world.client("alice").connect()
+        alice.drop()
+        world.hold(from: place(alice), to: .gateway(alice.gateway))
+        alice.connect()
+        #expect(world.player("alice")?.replacing.count == 1)
+        world.lose(gateway: alice.gateway)
+        world.release()
+        #expect(world.player("alice")?.replacing.count == 0)
+        world.advance(ms: 60_000)
+        #expect(world.player("alice") == nil)
+    }
+
     // MARK: At the gateway
 
     @Test func aRoomThatCountedItAsLostEndsTheLinksOfItsMembers() {

@@ -216,6 +216,77 @@ import Testing
         }
     }
 
+    /// Its gateway was cut off from the player's shard, so the client went to another one.
+    @Test(arguments: [false, true])
+    func aConnectThatWasGivenUpEndsNoRunThatBeganSince(isDropped: Bool) {
+        let world = World()
+        let bob = world.seated("alice", "bob")[1]
+        world.hold(from: .gateway(bob.gateway), to: shard(of: bob))
+        bob.connect()
+        bob.drop()
+        bob.gateway = (bob.gateway + 1) % World.gateways
+        bob.connect()
+        #expect(bob.lines() == ["#1 connected, restarted at 2: alice* bob"])
+        let token = bob.resumeToken
+        if isDropped { bob.drop() }
+        world.release()
+        #expect(bob.lines() == [])
+        bob.resume()
+        #expect(bob.lines() == ["#2 resumed, on at 2: alice* bob"])
+        #expect(bob.resumeToken == token)
+    }
+
+    @Test func aConnectThatWasGivenUpDoesNotReplaceOneThatIsAskedAfter() {
+        let world = World()
+        let bob = world.seated("alice", "bob")[1]
+        bob.drop()
+        let cut = World.Place.gateway(bob.gateway)
+        world.hold(from: cut, to: shard(of: bob))
+        bob.connect()
+        bob.drop()
+        bob.gateway = (bob.gateway + 1) % World.gateways
+        let other = World.Place.gateway(bob.gateway)
+        world.hold { $0.from == cut || $0.from == self.shard(of: bob) && $0.to == other }
+        bob.connect()
+        world.hold(from: shard(of: bob), to: other)
+        world.settle()
+        world.release()
+        #expect(bob.lines() == ["#1 connected, restarted at 2: alice* bob"])
+    }
+
+    @Test func ofTwoConnectsThatAreWantedTheLaterStays() {
+        let world = World()
+        let bob = world.seated("alice", "bob")[1]
+        bob.drop()
+        let devices = ["bob", "bob"].map { world.client($0) }
+        world.hold { $0.from == self.shard(of: bob) && $0.to != .shard(bob.key.shard) }
+        for device in devices { device.connect() }
+        world.release()
+        #expect(devices[0].lines().last == "disconnected 5")
+        #expect(devices[1].lines() == ["#1 connected, restarted at 2: alice* bob"])
+    }
+
+    /// The gateway said that the connect is wanted, was cut off, and the client gave up only then.
+    @Test func aConfirmationThatComesLateEndsNoRunThatBeganSince() {
+        let world = World()
+        let bob = world.seated("alice", "bob")[1]
+        bob.drop()
+        let cut = World.Place.gateway(bob.gateway)
+        world.hold(from: shard(of: bob), to: cut)
+        bob.connect()
+        world.hold(from: cut, to: shard(of: bob))
+        world.settle()
+        bob.drop()
+        bob.gateway = (bob.gateway + 1) % World.gateways
+        bob.connect()
+        let token = bob.resumeToken
+        world.release()
+        #expect(bob.lines() == ["#1 connected, restarted at 2: alice* bob"])
+        bob.resume()
+        #expect(bob.resumeToken == token)
+        #expect(bob.lines() == ["#2 resumed, on at 2: alice* bob"])
+    }
+
     @Test(arguments: 0..<60)
     func twoDevicesOfOnePlayerInAnyOrder(seed: UInt64) {
         let world = World(seed: seed, shuffled: true)

@@ -3,23 +3,23 @@ import HoldfastProtocol
 /// Connect, resume and drop.
 extension PlayerMachine {
     /// A connect that was sent to this shard and given up may still arrive, whenever the network lets it. That must not
-    /// end the run that the client has begun since: a link that stands is replaced only by one that is still wanted.
+    /// end the run that the client has begun since, whether its link stands or was dropped and is about to be resumed,
+    /// nor a connect that is being asked after: only one that is still wanted may.
     mutating func attach(_ request: AttachRequest, _ context: inout EntryContext) {
-        if case .token = request.credential {
-            if let older = replacing { context.deliver(older.link, .replaced) }
-            replacing = nil
-            if let standing = run?.link, standing != request.link {
-                replacing = request
-                context.deliver(request.link, .confirmAttach(id: request.id))
-                return
-            }
+        if case .token = request.credential, run != nil || !replacing.isEmpty, run?.link != request.link {
+            replacing.append(request)
+            context.deliver(request.link, .confirmAttach(id: request.id))
+            return
         }
         perform(request, &context)
     }
 
     mutating func attachConfirmed(_ link: Link, _ context: inout EntryContext) {
-        guard let request = replacing, request.link == link else { return }
-        replacing = nil
+        guard let place = replacing.firstIndex(where: { $0.link == link }) else { return }
+        // Those before it came before it: their words, should they be on their way, must not end what it begins.
+        for older in replacing[..<place] { context.deliver(older.link, .replaced) }
+        let request = replacing[place]
+        replacing.removeFirst(place + 1)
         perform(request, &context)
     }
 
@@ -127,7 +127,7 @@ extension PlayerMachine {
     }
 
     mutating func detach(_ link: Link, _ context: inout EntryContext) {
-        if replacing?.link == link { replacing = nil }
+        replacing.removeAll { $0.link == link }
         guard let run, run.link == link || context.limits.mutations.contains(.lateClose) else { return }
         self.run?.link = nil
         self.run?.droppedAtMs = context.nowMs

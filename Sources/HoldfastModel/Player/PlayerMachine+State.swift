@@ -33,7 +33,7 @@ extension PlayerMachine: StateCodable {
         ended = try reader.optional()
         isEndTold = try reader.bool()
         pendingAttach = try reader.optional()
-        replacing = try reader.optional()
+        replacing = try reader.values()
         attaching = try reader.optional()
         asked = try reader.optional()
         verifying = try reader.optional()

@@ -18,8 +18,9 @@ struct PlayerMachine: Sendable {
     var isEndTold = false
     /// An attach that waits until the claim is decided.
     var pendingAttach: AttachTemplate?
-    /// A connect that would replace the link that stands: its gateway is asked first whether it is still wanted.
-    var replacing: AttachRequest?
+    /// Connects that would end the run, in the order in which they came: their gateways are asked first whether they are
+    /// still wanted.
+    var replacing: [AttachRequest] = []
     /// The newest attach that a room was asked to complete: should the room be lost, it is completed here.
     var attaching: RoomAttach?
     /// What led to the claim that is not decided yet, to ask again when a shard that had it was lost.
@@ -92,7 +93,7 @@ struct PlayerMachine: Sendable {
     init(key: PlayerKey) { self.key = key }
 
     /// Whether nothing is lost when it is forgotten.
-    var isIdle: Bool { run == nil && place == .free && pendingAttach == nil && replacing == nil }
+    var isIdle: Bool { run == nil && place == .free && pendingAttach == nil && replacing.isEmpty }
 
     var nextDeadlineMs: Int64? {
         guard let run, let dropped = run.droppedAtMs else { return nil }

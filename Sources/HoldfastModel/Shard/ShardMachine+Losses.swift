@@ -7,8 +7,8 @@ extension ShardMachine {
         let isSorted = !limits.mutations.contains(.unsorted)
         let keys = isSorted ? players.keys.sorted(by: PlayerKey.isOrdered) : Array(players.keys)
         for key in keys {
-            if players[key]?.replacing?.link.gateway == gateway {
-                players[key]?.replacing = nil
+            if players[key]?.replacing.contains(where: { $0.link.gateway == gateway }) == true {
+                players[key]?.replacing.removeAll { $0.link.gateway == gateway }
                 settle(player: key)
             }
             guard let link = players[key]?.run?.link, link.gateway == gateway else { continue }
