@@ -266,6 +266,19 @@ import Testing
         #expect(devices[1].lines() == ["#1 connected, restarted at 2: alice* bob"])
     }
 
+    @Test func connectsThatAreAskedAfterAreBounded() {
+        let world = World()
+        let bob = world.seated("alice", "bob")[1]
+        bob.drop()
+        let devices = (0..<10).map { _ in world.client("bob") }
+        world.hold { $0.from == self.shard(of: bob) && $0.to != .shard(bob.key.shard) }
+        for device in devices { device.connect() }
+        #expect(world.player("bob")?.replacing.count == PlayerMachine.connectsAskedAfter)
+        world.release()
+        #expect(devices[0].lines() == ["disconnected 5"])
+        #expect(devices[9].lines() == ["#1 connected, restarted at 2: alice* bob"])
+    }
+
     /// The gateway said that the connect is wanted, was cut off, and the client gave up only then.
     @Test func aConfirmationThatComesLateEndsNoRunThatBeganSince() {
         let world = World()

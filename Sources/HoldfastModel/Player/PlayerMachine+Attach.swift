@@ -8,11 +8,17 @@ extension PlayerMachine {
     mutating func attach(_ request: AttachRequest, _ context: inout EntryContext) {
         if case .token = request.credential, run != nil || !replacing.isEmpty, run?.link != request.link {
             replacing.append(request)
+            // More than any client opens at a time: the oldest has waited longest.
+            if replacing.count > Self.connectsAskedAfter {
+                context.deliver(replacing.removeFirst().link, .replaced)
+            }
             context.deliver(request.link, .confirmAttach(id: request.id))
             return
         }
         perform(request, &context)
     }
+
+    static let connectsAskedAfter = 8
 
     mutating func attachConfirmed(_ link: Link, _ context: inout EntryContext) {
         guard let place = replacing.firstIndex(where: { $0.link == link }) else { return }

@@ -18,8 +18,8 @@ struct PlayerMachine: Sendable {
     var isEndTold = false
     /// An attach that waits until the claim is decided.
     var pendingAttach: AttachTemplate?
-    /// Connects that would end the run, in the order in which they came: their gateways are asked first whether they are
-    /// still wanted.
+    /// Connects that would end the run, in order, `connectsAskedAfter` at most: their gateways are
+    /// asked first whether they are still wanted.
     var replacing: [AttachRequest] = []
     /// The newest attach that a room was asked to complete: should the room be lost, it is completed here.
     var attaching: RoomAttach?
