@@ -311,7 +311,7 @@ private struct Bench {
         let beats = [
             Heartbeat(sentAtMs: 5),
             Heartbeat(
-                sentAtMs: -1, echoMs: .max,
+                sentAtMs: -1, echoMs: 1 << 52,
                 unheard: [.init(node: info("ü", .max).id, forMs: 3), .init(node: info("", 0).id, forMs: 0)]),
         ]
         for beat in beats {
