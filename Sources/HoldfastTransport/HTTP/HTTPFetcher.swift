@@ -75,6 +75,9 @@ public final class HTTPFetcher {
     }
 
     deinit {
+        // What ends now must not reach back here.
+        holdfast_curl_multi_socket(UnsafeMutableRawPointer(multi), nil, nil)
+        holdfast_curl_multi_timer(UnsafeMutableRawPointer(multi), nil, nil)
         for transfer in transfers.values { transfer.end(in: multi) }
         curl_multi_cleanup(UnsafeMutableRawPointer(multi))
         for watch in watches.values { watch.close() }
