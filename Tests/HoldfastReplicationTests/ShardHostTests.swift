@@ -305,4 +305,31 @@ import Testing
         scene.advance(ms: 2_000)
         #expect(scene.lost == [.cutOff, .session])
     }
+
+    /// Answers do not say which swap they are of.
+    @Test func aBeginningWaitsForTheAnswerToWhatTheReplicaAsked() {
+        var scene = Scene()
+        let nodes = [Self.a, Self.c, Self.d].map { NodeInfo(id: $0) }
+        scene.see(
+            ShardRecord(generation: 1, epoch: 1, primary: Self.a, backups: [Self.b], rules: 1), revision: 10,
+            at: Self.a)
+        scene.seeSilent([Self.b], at: Self.a)
+        #expect(scene.swaps.map(\.to.epoch) == [2], "b is dropped")
+        let taken = ShardRecord(generation: 1, epoch: 2, primary: Self.b, backups: [], rules: 1)
+        scene.see(taken, revision: 11, at: Self.a)
+        let view = MembershipView(nodes: nodes, dead: [Self.b], lost: [Self.b])
+        scene.call(Self.a) { $0.membershipChanged(view, nowMs: $1, wallMs: $1, into: &$2) }
+        func pass() {
+            for _ in 0..<40 {
+                scene.nowMs += 50
+                scene.call(Self.a) { $0.tick(nowMs: $1, wallMs: $1, into: &$2) }
+            }
+        }
+        pass()
+        #expect(scene.swaps.count == 1)
+        let lost = SwapResult.lost(VersionedRecord(taken, revision: 11))
+        scene.call(Self.a) { $0.swapEnded(Self.shard, lost, nowMs: $1, wallMs: $1, into: &$2) }
+        pass()
+        #expect(scene.swaps.map(\.to.generation) == [1, 2])
+    }
 }

@@ -59,8 +59,11 @@ extension ShardHost {
 
     mutating func swapEnded(_ shard: ShardID, _ result: SwapResult) {
         let i = shard.number
-        places[i].replica?.swapEnded(result, nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
-        carryOut(shard)
+        // A beginning is the host's own, and is asked for when the replica waits for no answer.
+        if !places[i].isBeginning {
+            places[i].replica?.swapEnded(result, nowMs: nowMs, wallMs: wallMs, into: &replicaEffects)
+            carryOut(shard)
+        }
         if let newest = places[i].replica?.newest { see(newest, of: shard) }
         if case .lost(let record) = result { see(record, of: shard) }
         if places[i].isBeginning {
@@ -284,6 +287,8 @@ extension ShardHost {
     private mutating func beginAnewIfLost(_ shard: ShardID) {
         guard view.maySwap, isPinnedHere(shard), !places[shard.number].isBeginning,
             nowMs >= places[shard.number].nextBeginningMs, !wanted.isEmpty,
+            // The answer to a swap that this node asked for as a replica would be taken for that of the beginning.
+            places[shard.number].replica?.awaitsSwap != true,
             let primary = places[shard.number].currentPrimary(), view.isLost(primary),
             let route = places[shard.number].route,
             let record = LossPlan.fresh(route.record, wanted: wanted[shard.number], view: view, own: node)

@@ -5,6 +5,9 @@ extension Replica {
     /// One at a time; what is in doubt may be overtaken by another from the same revision.
     var canSwap: Bool { maySwap && (swap?.isInDoubt ?? true) }
 
+    /// A swap was asked for and has not been answered.
+    var awaitsSwap: Bool { swap?.isInDoubt == false }
+
     mutating func ask(from revision: UInt64, to record: ShardRecord, into effects: inout [ReplicaEffect]) {
         swap = Swap(from: revision, to: record, confirms: lead.isUnconfirmed)
         effects.append(.swap(from: revision, to: record))
