@@ -11,7 +11,7 @@ struct EtcdOptions: Sendable, Equatable {
     var hedgeMs: Int64 = 100
     /// Then a request counts as unanswered.
     var timeoutMs: Int64 = 1_500
-    /// Transactions of swaps under way: those that come meanwhile gather, and travel together.
+    /// Transactions of swaps and reads under way: those that come meanwhile gather, and travel together.
     var transactions = 4
     /// Before a member that failed at once is asked again, or the next watch is begun.
     var pauseMs: Int64 = 150
@@ -37,6 +37,8 @@ final class EtcdClient {
     private var preferred = 0
     private var calls: [ObjectIdentifier: EtcdRace] = [:]
     private var swaps: [(id: UInt64, swap: EtcdSwap)] = []
+    /// After a failover there is one for each shard.
+    private var reads: [(id: UInt64, shard: ShardID)] = []
     private var isFlushDue = false
     private var transactions = 0
     private var watch: EtcdWatch?
@@ -56,6 +58,9 @@ final class EtcdClient {
         switch request {
         case .swap(let shard, let from, let to):
             swaps.append((id, EtcdSwap(shard: shard, from: from, to: to)))
+            flushLater()
+        case .read(let shard):
+            reads.append((id, shard))
             flushLater()
         case .watch(let after): watch(id, after)
         default:
@@ -78,6 +83,12 @@ final class EtcdClient {
 
     private func flush() {
         isFlushDue = false
+        if transactions < options.transactions, !reads.isEmpty {
+            let part = Array(reads.prefix(EtcdCodec.swapsAtOnce))
+            reads.removeFirst(part.count)
+            transactions += 1
+            read(part)
+        }
         var batch: [(id: UInt64, swap: EtcdSwap)] = []
         var shards: Set<ShardID> = []
         guard transactions < options.transactions, !swaps.isEmpty else { return }
@@ -89,7 +100,21 @@ final class EtcdClient {
         swaps.removeFirst(batch.count)
         transactions += 1
         send(batch)
-        if !swaps.isEmpty { flushLater() }
+        if !swaps.isEmpty || !reads.isEmpty { flushLater() }
+    }
+
+    private func read(_ part: [(id: UInt64, shard: ShardID)]) {
+        let codec = codec
+        race(codec.call(forReading: part.map(\.shard))) { status, body throws(EtcdError) in
+            try codec.records(part.count, status: status, body: body)
+        } done: { [weak self] records in
+            self?.transactions -= 1
+            self?.flushLater()
+            for (i, entry) in part.enumerated() {
+                self?.told(
+                    records.map { .answered(entry.id, .record(entry.shard, $0[i])) } ?? .unanswered(entry.id))
+            }
+        }
     }
 
     private func send(_ batch: [(id: UInt64, swap: EtcdSwap)]) {

@@ -36,7 +36,7 @@ struct EtcdCodec: Sendable {
 
     // MARK: Requests
 
-    /// - Precondition: no swap, which travel together, and no watch.
+    /// Of swaps and reads, which travel together, there are calls for many.
     func call(for request: CoordinatorRequest) -> EtcdCall {
         switch request {
         case .grant: call("lease/grant", "{\"TTL\":\(leaseS)}")
@@ -55,7 +55,7 @@ struct EtcdCodec: Sendable {
                 range(prefix: keys.nodes),
                 range(prefix: keys.shards, ",\"sort_order\":\"DESCEND\",\"sort_target\":\"MOD\",\"limit\":\"1\""),
             ])
-        case .read(let shard): transaction([range(key: keys.key(of: shard))])
+        case .read(let shard): call(forReading: [shard])
         case .swap(let shard, let from, let to): call(for: [EtcdSwap(shard: shard, from: from, to: to)])
         case .watch(let after): watch(after: after)
         }
@@ -67,6 +67,22 @@ struct EtcdCodec: Sendable {
             swaps.map { swap in
                 compared(keys.key(of: swap.shard), revision: swap.from, put: EtcdValue.text(of: swap.to), lease: 0)
             })
+    }
+
+    /// At most `swapsAtOnce`.
+    func call(forReading shards: [ShardID]) -> EtcdCall {
+        transaction(shards.map { range(key: keys.key(of: $0)) })
+    }
+
+    /// Of each read, in order; nil: there is none.
+    func records(_ count: Int, status: Int, body: [UInt8]) throws(EtcdError) -> [VersionedRecord?] {
+        let value = try Self.value(body)
+        guard status == 200 else { throw Self.error(status, value) }
+        var records: [VersionedRecord?] = []
+        for response in try Self.responses(value, count) {
+            records.append(try Self.entries(response).first.map(record))
+        }
+        return records
     }
 
     /// Asks whether the first records were written once.
@@ -155,9 +171,7 @@ struct EtcdCodec: Sendable {
             let parts = try Self.responses(value, 2)
             let newest = try Self.entries(parts[1]).first?.revision ?? 0
             return .nodes(try nodes(parts[0]), revision: try Self.revision(value), newest: newest)
-        case .read(let shard):
-            let entry = try Self.entries(try Self.responses(value, 1)[0]).first
-            return .record(shard, try entry.map(record))
+        case .read(let shard): return .record(shard, try records(1, status: status, body: body)[0])
         case .swap(let shard, _, _): return .swapped(shard, try swapResults(1, value)[0])
         case .watch: throw EtcdError("a watch has no single answer")
         }

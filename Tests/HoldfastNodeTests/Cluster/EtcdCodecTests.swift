@@ -97,6 +97,20 @@ import Testing
         #expect(throws: EtcdError.self) { try codec.swapResults(4, value) }
     }
 
+    @Test func readsTravelTogether() throws {
+        let call = codec.call(forReading: [ShardID(number: 0), ShardID(number: 1)])
+        #expect(try (body(call)["success"] as? [Any])?.count == 2)
+        let now = base64(EtcdValue.text(of: record))
+        let key = base64("/holdfast/c/shards/0001")
+        let answer = """
+            {"header":{"revision":"20"},"responses":[{"response_range":{}},{"response_range":{"kvs":[
+            {"key":"\(key)","value":"\(now)","mod_revision":"19"}]}}]}
+            """
+        let records = try codec.records(2, status: 200, body: Array(answer.utf8))
+        #expect(records == [nil, VersionedRecord(record, revision: 19)])
+        #expect(throws: EtcdError.self) { try codec.records(3, status: 200, body: Array(answer.utf8)) }
+    }
+
     // MARK: Registration
 
     @Test func aRegistrationIsWrittenUnderItsLease() throws {
