@@ -45,6 +45,10 @@ need_swift() {
     fi
 }
 
+unpack_etcd() {
+    (cd "$1" && apt-get download etcd-server >/dev/null && dpkg-deb -x etcd-server_*.deb . && rm -f ./*.deb)
+}
+
 # Sets `etcd` to a program: the one on the path, or Debian's, unpacked below .cache (installed, its package would start
 # a server of its own).
 need_etcd() {
@@ -54,7 +58,7 @@ need_etcd() {
         command -v apt-get >/dev/null || fail 'no etcd on the path, and no Debian to take it from: https://etcd.io'
         say "unpacking Debian's etcd-server"
         mkdir -p "$folder"
-        (cd "$folder" && apt-get download etcd-server >/dev/null && dpkg-deb -x etcd-server_*.deb . && rm -f ./*.deb) ||
+        unpack_etcd "$folder" || { apt-get update >/dev/null 2>&1 && unpack_etcd "$folder"; } ||
             fail 'could not get etcd-server: is there a network, and has apt-get update been run?'
     fi
     [ -n "$etcd" ] || etcd=$PWD/$folder/usr/bin/etcd
