@@ -161,21 +161,28 @@ final class ClusterLinks: LinkReceiver {
                 log.warning("link.wrongKey", ("peer", .text(batch.from.text)))
                 return
             }
-            try take(batch)
+            take(batch)
         } catch {
             log.warning("link.unreadable", ("why", .text(error.message)))
         }
     }
 
-    private func take(_ batch: PeerBatch) throws(StateError) {
+    private func take(_ batch: PeerBatch) {
         let verdict = peers[batch.from]?.orders[batch.isBulk ? 1 : 0].judge(
             sender: batch.from.incarnation, session: batch.session, number: batch.number)
         guard let verdict, verdict != .drop else { return }
         var words: [NodeWord] = []
         var reader = StateReader(batch.words)
-        while !reader.isAtEnd { words.append(try reader.value()) }
-        if verdict == .takeAfterReset { log.info("link.reset", ("peer", .text(batch.from.text))) }
-        received?(batch.from, verdict == .takeAfterReset, words)
+        var isReset = verdict == .takeAfterReset
+        do throws(StateError) {
+            while !reader.isAtEnd { words.append(try reader.value()) }
+        } catch {
+            // What cannot be read is lost, and is asked for again like anything else that is.
+            log.warning("link.unreadable", ("peer", .text(batch.from.text)), ("why", .text(error.message)))
+            isReset = true
+        }
+        if isReset { log.info("link.reset", ("peer", .text(batch.from.text))) }
+        received?(batch.from, isReset, words)
     }
 
     func close() {

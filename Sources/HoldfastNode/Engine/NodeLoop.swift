@@ -254,7 +254,13 @@ actor NodeLoop {
             shared.counters.sent.add(links.count)
         case .send(let receiver, let message, let isBulk):
             if receiver == shared.node {
-                post(message, to: Host.loop(of: message, loops: shared.loopCount))
+                let loop = Host.loop(of: message, loops: shared.loopCount)
+                // A gateway's name comes from other nodes, and may be wrong.
+                guard loop < shared.loopCount else {
+                    shared.log.error("loop.unknown", ("loop", .number(loop)))
+                    return
+                }
+                post(message, to: loop)
             } else {
                 post(message, to: receiver, isBulk: isBulk)
             }
