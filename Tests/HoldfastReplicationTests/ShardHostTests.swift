@@ -223,6 +223,19 @@ import Testing
         #expect(scene.invited(by: Self.a) == Set(homes))
     }
 
+    // MARK: Failover
+
+    @Test func roomsThatPlayAreTakenOverFirst() {
+        var scene = Scene(shards: 3)
+        let record = ShardRecord(generation: 1, epoch: 1, primary: Self.a, backups: [Self.b], rules: 1)
+        for i in 0..<3 { scene.see(record, of: ShardID(number: i), revision: UInt64(i) + 1, at: Self.b) }
+        scene.hosts[Self.b]?.places[1].replica?.state?.machine.deadlineMs = 60_000
+        scene.hosts[Self.b]?.places[2].replica?.state?.machine.deadlineMs = 50
+        let view = MembershipView(nodes: [Self.a, Self.b, Self.c, Self.d].map { NodeInfo(id: $0) }, dead: [Self.a])
+        scene.call(Self.b) { $0.membershipChanged(view, nowMs: $1, wallMs: $1, into: &$2) }
+        #expect(scene.swaps.map(\.shard.number) == [2, 1, 0])
+    }
+
     // MARK: Emptied commands
 
     /// The gateway at b has a command of which two primaries seem to have died, and so sends an empty one to c.

@@ -9,6 +9,11 @@ struct EtcdOptions: Sendable, Equatable {
     var trust = FetchTrust()
     /// A second member is asked when the first has not answered for so long.
     var hedgeMs: Int64 = 100
+    /// All are asked again when none has answered for so long, and so often: what a follower passes on to a leader that
+    /// has just died is never answered.
+    var againMs: Int64 = 250
+    /// Attempts of one request that may be under way.
+    var attempts = 5
     /// Then a request counts as unanswered.
     var timeoutMs: Int64 = 1_500
     /// Transactions of swaps and reads under way: those that come meanwhile gather, and travel together.
@@ -290,7 +295,8 @@ private final class EtcdRace {
             url: options.endpoints[member] + call.path, body: call.body, timeoutMs: Int(max(1, leftMs)))
         request.trust = options.trust
         fetches.append(fetcher.fetch(request) { [weak self] in self?.ended(member, $0) })
-        timer?.schedule(afterMs: min(options.hedgeMs, max(1, leftMs)))
+        let patienceMs = attempts < min(2, options.endpoints.count) ? options.hedgeMs : options.againMs
+        timer?.schedule(afterMs: min(patienceMs, max(1, leftMs)))
     }
 
     private func ended(_ member: Int, _ result: Result<FetchReply, FetchError>) {
@@ -313,7 +319,7 @@ private final class EtcdRace {
             let why = lastError
             cancel()
             gaveUp?(why)
-        } else if running < min(2, options.endpoints.count) {
+        } else if running < options.attempts {
             start()
         } else {
             timer?.schedule(afterMs: max(1, leftMs))

@@ -166,7 +166,11 @@ extension ShardHost {
                 carryOut(shard)
             }
         }
-        for shard in homes where places[shard.number].facts.isHere {
+        // etcd takes so many swaps at once: those of rooms that play come first.
+        let here = homes.filter { places[$0.number].facts.isHere }
+            .map { (shard: $0, urgencyMs: places[$0.number].replica?.state?.urgencyMs() ?? .max) }
+            .sorted { ($0.urgencyMs, $0.shard) < ($1.urgencyMs, $1.shard) }
+        for (shard, _) in here where places[shard.number].facts.isHere {
             suspect(shard)
             if places[shard.number].facts.isOpen { dropLostGateways(of: shard) }
             pump(shard)

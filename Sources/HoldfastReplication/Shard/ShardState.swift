@@ -77,6 +77,13 @@ public struct ShardState<Machine: ReplicatedMachine>: Sendable {
 
     public mutating func nextDeadlineMs() -> Int64? { machine.nextDeadlineMs() }
 
+    /// How soon after its last entry something is due: at once where a room plays, late or never where nobody is.
+    mutating func urgencyMs() -> Int64 {
+        guard let deadline = machine.nextDeadlineMs() else { return .max }
+        let (urgencyMs, overflow) = deadline.subtractingReportingOverflow(timeMs ?? 0)
+        return overflow ? .max : urgencyMs
+    }
+
     // MARK: Applying
 
     /// Applies the next entry of the log.

@@ -4,7 +4,7 @@ internal import HoldfastTransport
 
 /// One client: the SDK's machine, its link, and what checks them. Confined to its loop.
 final class Bot {
-    enum Role { case player, spectator, idle }
+    enum Role { case player, spectator, idle, seeker }
 
     /// What it is about, apart from the connection.
     enum Stage {
@@ -62,6 +62,12 @@ final class Bot {
     var lastLiveMs: Int64 = 0
     /// The last frame that the machine delivered.
     var deliveredFrame: UInt32 = 0
+    /// When a frame was delivered last; 0: none was.
+    var frameUs: Int64 = 0
+    /// When a seeker began to look for the match that it has not found yet; 0: it does not look.
+    var soughtUs: Int64 = 0
+    /// Not before this does it look again: calls have a budget.
+    var seekMs: Int64 = 0
     /// When the link was cut; 0: it is not.
     var cutUs: Int64 = 0
 

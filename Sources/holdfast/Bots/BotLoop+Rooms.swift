@@ -30,7 +30,7 @@ extension BotLoop {
         guard bot.stage == .connected, bot.role != .idle else { return }
         let body: ClientMessage.Body
         switch (bot.role, groupRoom(bot)) {
-        case (.idle, _): return
+        case (.idle, _), (.seeker, _): return
         case (.spectator, let room?):
             // They come one by one, while frames are sealed.
             guard room.stage == .playing, numbers.chance(0.1) else { return }
@@ -93,7 +93,9 @@ extension BotLoop {
             bot.stage = .gone
         case .requestFailed(let id, let error): failed(request: id, error, bot)
         case .serviceError(let error): report.faults.add(.roomLost, bot.name, "\(error.code): \(error.message)")
-        case .frame(let frame, let isCatchUp): delivered(frame, isCatchUp: isCatchUp, bot)
+        case .frame(let frame, let isCatchUp):
+            passed(to: loop.nowMicroseconds, bot)
+            delivered(frame, isCatchUp: isCatchUp, bot)
         case .framesSkipped(let first, let last, _):
             report.faults.add(.framesNotKept, bot.name, "\(first) to \(last) are skipped")
             bot.deliveredFrame = last
@@ -101,7 +103,9 @@ extension BotLoop {
         case .frameSyncStopped(let stop):
             if phase != .settle { report.faults.add(.roomLost, bot.name, "frame sync stopped, reason \(stop.reason)") }
         case .roomDismissed, .roomLeft, .playerKicked:
-            if phase != .settle { report.faults.add(.roomLost, bot.name, "out of the room") }
+            if phase != .settle, bot.role != .seeker {
+                report.faults.add(.roomLost, bot.name, "out of the room")
+            }
         case .desyncDetected(let desync): report.faults.add(.frameDiffers, bot.name, "desync at \(desync.frameId)")
         case .roomJoined, .playerEntered, .playerLeft, .playerOffline, .playerOnline, .roomOwnerChanged,
             .roomPropertiesChanged, .playerCustomStatusChanged, .playerCustomPropertiesChanged,
@@ -197,7 +201,9 @@ extension BotLoop {
     // MARK: stages
 
     func tickRooms(_ nowMs: Int64) {
-        for bot in bots where bot.stage == .connected { seekRoom(bot) }
+        for bot in bots where bot.stage == .connected {
+            if bot.role == .seeker { seekMatch(bot) } else { seekRoom(bot) }
+        }
         for room in rooms { tick(room, nowMs) }
         if phase == .settle { settle(nowMs) }
     }

@@ -18,6 +18,8 @@ actor BotLoop {
     /// Of groups whose room is not known yet: nil.
     var groupRooms: [Int?] = []
     var report = BotReport()
+    /// Not fetched yet.
+    var pauses: [Pause] = []
     var numbers: SeededNumbers
     var phase = Phase.ramp
     var settleUntilMs: Int64 = .max
@@ -74,6 +76,9 @@ actor BotLoop {
         groupRooms = Array(repeating: nil, count: groups.count)
         for number in 0..<plan.idle where number % plan.loops == index {
             add(plan.rooms * plan.members + number, .idle, group: 0)
+        }
+        for number in 0..<plan.seekers where number % plan.loops == index {
+            add(plan.rooms * plan.members + plan.idle + number, .seeker, group: 0)
         }
     }
 
@@ -176,7 +181,7 @@ actor BotLoop {
             bot.connection = nil
         case .send(let link, let message):
             guard bot.link == link else { break }
-            bot.checker.sent(message, isAgain: message.id < bot.firstFreshId)
+            if bot.role != .seeker { bot.checker.sent(message, isAgain: message.id < bot.firstFreshId) }
             put(message, bot)
         case .deliver(let event): take(event, bot)
         case .complete(let id, let reply):
@@ -264,8 +269,12 @@ actor BotLoop {
         let bot = bots[index]
         guard bot.link == link else { return }
         report.bytesReceived += bytes
-        if case .roomJoined(let joined)? = message.body, message.id != 0, let room = joined.room { enter(bot, room.id) }
-        bot.checker.received(message, nowUs: loop.nowMicroseconds, ledger: bot.ledger, report: &report)
+        if bot.role != .seeker {
+            if case .roomJoined(let joined)? = message.body, message.id != 0, let room = joined.room {
+                enter(bot, room.id)
+            }
+            bot.checker.received(message, nowUs: loop.nowMicroseconds, ledger: bot.ledger, report: &report)
+        }
         if case .disconnected(let last)? = message.body, bot.stage != .leaving, !plan.toleratesLoss {
             report.faults.add(.disconnected, bot.name, "\(last.code): \(last.message)")
         }
@@ -284,7 +293,7 @@ actor BotLoop {
     private func dropSome(_ nowMs: Int64) {
         guard phase == .play, plan.drop > 0 else { return }
         let chance = plan.drop * Double(Self.roomsIntervalMs) / 1000
-        for bot in bots where bot.role != .idle && bot.stage == .inRoom && bot.wakeMs == .max {
+        for bot in bots where bot.role != .idle && bot.role != .seeker && bot.stage == .inRoom && bot.wakeMs == .max {
             if numbers.chance(chance), bot.connection != nil { drop(bot, nowMs) }
         }
     }
@@ -325,12 +334,15 @@ actor BotLoop {
 
     func measure(_ isOn: Bool) { report.isMeasuring = isOn }
 
-    /// The counts so far and the lines that were not told yet.
-    func look() -> (report: BotReport, lines: [String], online: Int, playing: Int, gone: Int, isEnded: Bool) {
+    /// The counts so far, and the lines and pauses that were not told yet.
+    func look() -> (
+        report: BotReport, lines: [String], pauses: [Pause], online: Int, playing: Int, gone: Int, isEnded: Bool
+    ) {
+        defer { pauses = [] }
         let lines = report.faults.takeLines()
         let online = bots.count { $0.machine.isOnline }
         let gone = bots.count { $0.stage == .gone }
-        return (report, lines, online, rooms.count { $0.stage == .playing }, gone, isEnded)
+        return (report, lines, pauses, online, rooms.count { $0.stage == .playing }, gone, isEnded)
     }
 
     func end() {

@@ -15,6 +15,7 @@ enum BotsCommand {
             .value("spectators", "N", "spectators in a room; they join while it plays (0)"),
             .flag("match", "players meet by matchRoom instead of createRoom and joinRoom"),
             .value("idle", "N", "further connections that only connect (0)"),
+            .value("seekers", "N", "further connections that look for a match, leave it, and look for the next (0)"),
             .value("frame-rate", "N", "frames a second, 0 to 60; 0: no frame sync (20)"),
             .value("input-bytes", "N", "the size of a frame input (32)"),
             .value("inputs-per-frame", "X", "inputs of a player for each frame, at any time in it (1)"),
@@ -32,6 +33,10 @@ enum BotsCommand {
             .value("seed", "N", "of what is left to chance (1)"),
             .value("loops", "N", "threads (1)"),
             .value("server-pid", "PID", "measures this process's CPU time and memory"),
+            .value(
+                "pauses", "FILE",
+                "writes a JSON line for each gap between a bot's frames of more than two intervals, for each match of "
+                    + "a seeker, and for the frames so far, with the clock since boot in ms"),
             .flag("json", "the summary as JSON; progress on standard error"),
         ], run: run)
 
@@ -51,6 +56,7 @@ enum BotsCommand {
         plan.spectators = try arguments.int("spectators", in: 0...10_000) ?? plan.spectators
         plan.isMatched = arguments.flag("match")
         plan.idle = try arguments.int("idle", in: 0...100_000) ?? plan.idle
+        plan.seekers = try arguments.int("seekers", in: 0...10_000) ?? plan.seekers
         plan.frameRate = try arguments.int("frame-rate", in: 0...60) ?? plan.frameRate
         plan.inputBytes = try arguments.int("input-bytes", in: 0...1024) ?? plan.inputBytes
         plan.inputsPerFrame = try arguments.double("inputs-per-frame", in: 0...5) ?? plan.inputsPerFrame
@@ -71,7 +77,9 @@ enum BotsCommand {
         }
         plan.seed = UInt64(try arguments.int("seed", in: 0...Int.max) ?? Int(plan.seed))
         plan.loops = try arguments.int("loops", in: 1...256) ?? plan.loops
-        guard plan.connections > 0 else { throw UsageError("there is nothing to do: no rooms and no --idle") }
+        guard plan.connections > 0 else {
+            throw UsageError("there is nothing to do: no rooms, no --idle, no --seekers")
+        }
         guard plan.connections <= 200_000 else { throw UsageError("\(plan.connections) connections, 200000 at most") }
         plan.run = String(WallClock.nowMs, radix: 36)
         return plan
@@ -82,7 +90,8 @@ enum BotsCommand {
         let pid = try arguments.int("server-pid", in: 1...Int(Int32.max))
         let isJSON = arguments.flag("json")
         ignoreBrokenPipes()
-        let run = try BotsRun(plan: plan, server: pid.map(ServerProcess.init), isJSON: isJSON)
+        let pauses = try arguments.string("pauses").map(PauseFile.init)
+        let run = try BotsRun(plan: plan, server: pid.map(ServerProcess.init), isJSON: isJSON, pauses: pauses)
         let summary = try await run.run()
         StandardStream.output.write((isJSON ? summary.json : summary.text) + "\n")
         return summary.ok ? 0 : 1

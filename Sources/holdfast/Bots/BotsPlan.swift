@@ -12,6 +12,8 @@ struct BotsPlan: Sendable {
     var spectators = 0
     var isMatched = false
     var idle = 0
+    /// Connections that look for a match, leave it, and look for the next.
+    var seekers = 0
 
     /// 0: no frame sync.
     var frameRate = 20
@@ -37,7 +39,7 @@ struct BotsPlan: Sendable {
 
     /// In a room.
     var members: Int { players + spectators }
-    var connections: Int { rooms * members + idle }
+    var connections: Int { rooms * members + idle + seekers }
     var frameIntervalMs: Int64 { frameRate == 0 ? 0 : max(1, 1000 / Int64(frameRate)) }
 
     /// Of the drops, one in so many leaves the old link half-open.
@@ -45,6 +47,8 @@ struct BotsPlan: Sendable {
     /// And one in so many stays away long enough to be told as offline.
     static let longEvery: Int64 = 20
     static let longMs: Int64 = 3_000
+    /// A gap between two frames counts as a pause when it is longer than so many intervals.
+    static let pauseIntervals: Int64 = 2
     /// How long everything may take to be connected, and to end.
     static let patienceMs: Int64 = 30_000
     /// The part of the inputs or messages that may be refused for coming too fast (3, 29), as after a stall.

@@ -6,6 +6,7 @@ struct BotsRun {
     let server: ServerProcess?
     /// Progress goes to standard error then, so that standard output is the summary alone.
     let isJSON: Bool
+    let pauses: PauseFile?
 
     private let group: EventLoopGroup
     private let loops: [BotLoop]
@@ -14,7 +15,8 @@ struct BotsRun {
     private static let progressMs: Int64 = 5_000
     private static let lookMs: Int64 = 200
 
-    init(plan: BotsPlan, server: ServerProcess?, isJSON: Bool) throws {
+    init(plan: BotsPlan, server: ServerProcess?, isJSON: Bool, pauses: PauseFile? = nil) throws {
+        self.pauses = pauses
         self.plan = plan
         self.server = server
         self.isJSON = isJSON
@@ -44,7 +46,7 @@ struct BotsRun {
         _ = try await watch(forMs: patienceMs) {
             $0.gone > 0 || ($0.online == plan.connections && $0.playing == plan.rooms)
         }
-        let ready = await look()
+        let ready = try await look()
         let isReady = ready.gone == 0 && ready.online == plan.connections && ready.playing == plan.rooms
         if !isReady {
             late.add(.stuck, "run", "not all play")
@@ -55,14 +57,14 @@ struct BotsRun {
             await loop.measure(true)
             await loop.setPhase(.play)
         }
-        let before = await look().report
+        let before = try await look().report
         let (startUs, cpuUs) = (EventLoop.nowMicroseconds, server?.cpuUs)
         let isInterrupted = Locked(false)
         let signals = SignalWatch(loop: group.loops[0]) { _ in isInterrupted.withLock { $0 = true } }
         _ = try await watch(forMs: isReady ? Int64(plan.seconds) * 1000 : 0) { _ in isInterrupted.withLock { $0 } }
         // A second one ends the program, as ever.
         signals.close()
-        let span = await look().report
+        let span = try await look().report
         let (endUs, endCpuUs) = (EventLoop.nowMicroseconds, server?.cpuUs)
         let residentBytes = server?.residentBytes
         for loop in loops {
@@ -71,7 +73,7 @@ struct BotsRun {
         }
         _ = try await watch(forMs: BotsPlan.patienceMs + 5_000) { $0.areEnded }
 
-        var whole = await look().report
+        var whole = try await look().report
         whole.faults.merge(late)
         checkRefused(&whole)
         for loop in loops { await loop.end() }
@@ -96,17 +98,19 @@ struct BotsRun {
         check(whole.messagesRefused, of: whole.messagesSent, "messages")
     }
 
-    private func look() async -> Look {
+    private func look() async throws -> Look {
         var all = Look()
         for loop in loops {
             let part = await loop.look()
             for line in part.lines { say("wrong: \(line)") }
+            try pauses?.write(part.pauses)
             all.report.merge(part.report)
             all.online += part.online
             all.playing += part.playing
             all.gone += part.gone
             all.areEnded = all.areEnded && part.isEnded
         }
+        try pauses?.write(frames: all.report.frames, atUs: EventLoop.nowMicroseconds)
         return all
     }
 
@@ -117,7 +121,7 @@ struct BotsRun {
         var last = (report: BotReport(), us: EventLoop.nowMicroseconds)
         var isFirst = true
         while true {
-            let now = await look()
+            let now = try await look()
             if isFirst {
                 last.report = now.report
                 isFirst = false
