@@ -192,7 +192,6 @@ import Testing
         var world = ReplicaRuleTests.world(2, of: 2)
         Self.handOver(&world, to: 1)
         world.settle { $0.message.kind == "release" }
-        world.show(1)
         #expect(world.nodes[1].replica.role == .backup)
         world.pass(110)
         #expect(world.nodes[1].replica.isOpen)
@@ -264,7 +263,7 @@ import Testing
         }
         for _ in 0..<200 {
             let (from, to) = (random.below(3), random.below(3))
-            let message = Self.nonsense(&random)
+            let message = Self.nonsense(&random, world)
             let sender = world.nodes[from].id
             var effects: [ReplicaEffect] = []
             let nowMs = world.nowMs + world.nodes[to].aheadMs
@@ -291,7 +290,7 @@ import Testing
         return entries
     }
 
-    private static func nonsense(_ random: inout ReplicaRandom) -> ReplicaMessage {
+    private static func nonsense(_ random: inout ReplicaRandom, _ world: ReplicaWorld) -> ReplicaMessage {
         let one = number(&random)
         let other = number(&random)
         let hash = random.chance(50) ? 0 : ReplicaLog(generation: 1).hash
@@ -304,7 +303,11 @@ import Testing
         case 5:
             return .snapshot(
                 index: one, hash: hash, part: random.below(3) - 1, parts: random.below(3), bytes: bytes(&random))
-        default: return .release(last: one)
+        default:
+            let record = ShardRecord(
+                generation: 1, epoch: UInt64(random.below(3)), primary: world.nodes[random.below(3)].id,
+                backups: [world.nodes[random.below(3)].id], handover: world.nodes[random.below(3)].id, rules: 1)
+            return .release(VersionedRecord(record, revision: one), last: other)
         }
     }
 }

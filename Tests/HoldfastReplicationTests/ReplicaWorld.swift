@@ -454,7 +454,7 @@ struct ReplicaWorld {
         case .invite: "invite"
         case .offer(let last, _): "offer \(last)"
         case .snapshot(let index, _, let part, let parts, _): "snapshot \(index), \(part + 1)/\(parts)"
-        case .release(let last): "release \(last)"
+        case .release(_, let last): "release \(last)"
         }
     }
 

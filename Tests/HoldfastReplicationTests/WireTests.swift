@@ -23,7 +23,7 @@ import Testing
             .ack(last: 5, hash: 1, digest: StateDigest(index: 256, value: .max)), .ack(last: 5, hash: 1, digest: nil),
             .start(record), .position(last: 9, hash: 3, tailFirst: 8, tail: [[1], [2]]), .refuse(nil),
             .refuse(record), .invite(record), .offer(last: 0, hash: 0),
-            .snapshot(index: 3, hash: 4, part: 0, parts: 2, bytes: [9, 9]), .release(last: 12),
+            .snapshot(index: 3, hash: 4, part: 0, parts: 2, bytes: [9, 9]), .release(record, last: 12),
         ]
         let messages: [Message] =
             replica.map { .replica(shard, generation: 1, epoch: 2, $0) } + [
@@ -91,8 +91,8 @@ import Testing
         let bad: [Message] = [
             .commandsTaken(by: Self.shard, generation: huge, from: .shard(Self.shard, generation: 2), through: 3),
             .commandsTaken(by: Self.shard, generation: 1, from: .shard(Self.shard, generation: huge), through: 3),
-            .replica(Self.shard, generation: 1, epoch: huge, .release(last: 1)),
-            .replica(Self.shard, generation: 1, epoch: 1, .release(last: huge)),
+            .replica(Self.shard, generation: 1, epoch: huge, .release(Self.record, last: 1)),
+            .replica(Self.shard, generation: 1, epoch: 1, .release(Self.record, last: huge)),
             .replica(Self.shard, generation: 1, epoch: 1, .snapshot(index: 1, hash: 1, part: -1, parts: 1, bytes: [])),
         ]
         for message in bad {

@@ -257,7 +257,10 @@ extension ShardHost {
 
     /// Moves the shard one step nearer to where it should be.
     private mutating func balance(_ shard: ShardID) {
-        guard view.maySwap, !wanted.isEmpty, let record = places[shard.number].currentRecord() else { return }
+        guard view.maySwap, !wanted.isEmpty, let record = places[shard.number].currentRecord(),
+            // A replica may hear of a record from another one before the watch brings it: nothing is planned then.
+            places[shard.number].replica?.currentEpoch() == record.epoch
+        else { return }
         if record.handover != nil {
             // Until that is out of the record, nothing else can be changed in it.
             places[shard.number].replica?.endHandOver(nowMs: nowMs, into: &replicaEffects)

@@ -23,8 +23,11 @@ extension Replica {
                 record.record.primary == sender
             else { return }
             invited(record, by: sender, into: &effects)
-        case .release(let last):
-            released(generation: generation, epoch: epoch, last: last, by: sender, into: &effects)
+        case .release(let record, let last):
+            guard record.record.generation == generation, record.record.epoch == epoch,
+                record.record.handover == sender
+            else { return }
+            released(record, last: last, by: sender, into: &effects)
         case .prepare(let first, let hashBefore, let entries, let committed):
             guard isOfThisEpoch(message, sender, generation, epoch, into: &effects) else { return }
             prepared(
@@ -91,7 +94,7 @@ extension Replica {
         wake(nowMs: nowMs, wallMs: wallMs)
         for i in lead.backups.indices where lead.backups[i].node == peer { lead.backups[i].resendMs = nowMs }
         if lead.learner?.peer.node == peer { lead.learner?.dueMs = nowMs }
-        if releasing?.to == peer { releasing?.dueMs = nowMs }
+        if releasing?.record.record.primary == peer { releasing?.dueMs = nowMs }
         resend(into: &effects)
     }
 

@@ -183,21 +183,18 @@ extension Replica {
         else { return }
         let last = log.last
         adopt(decided, into: &effects)
-        releasing = Releasing(to: decided.record.primary, last: last, dueMs: nowMs + settings.resendMs)
-        send(.release(last: last), to: decided.record.primary, into: &effects)
+        releasing = Releasing(record: decided, last: last, dueMs: nowMs + settings.resendMs)
+        send(.release(decided, last: last), to: decided.record.primary, into: &effects)
     }
 
     mutating func released(
-        generation: UInt64, epoch: UInt64, last: UInt64, by sender: NodeID, into effects: inout [ReplicaEffect]
+        _ decided: VersionedRecord, last: UInt64, by sender: NodeID, into effects: inout [ReplicaEffect]
     ) {
-        if generation == self.generation, role == .backup, let decided = handover, decided.record.epoch == epoch,
-            decided.record.primary == node, decided.record.handover == sender
-        {
+        see(decided, into: &effects)
+        if role == .backup, let handover, handover.revision == decided.revision, handover.record.primary == node {
             guard log.last >= last else { return }
-            adopt(decided, into: &effects)
-        } else if (generation, epoch) > (self.generation, self.epoch) {
-            askForRecord(into: &effects)
-        } else if let newest, newest.record.epoch > epoch {
+            adopt(handover, into: &effects)
+        } else if let newest, newest.revision > decided.revision {
             send(.refuse(newest), to: sender, into: &effects)
         }
     }
@@ -225,7 +222,7 @@ extension Replica {
         if var releasing, nowMs >= releasing.dueMs {
             releasing.dueMs = nowMs + settings.resendMs
             self.releasing = releasing
-            send(.release(last: releasing.last), to: releasing.to, into: &effects)
+            send(.release(releasing.record, last: releasing.last), to: releasing.record.record.primary, into: &effects)
         }
         guard role == .primary, let record else { return }
         for i in lead.backups.indices {

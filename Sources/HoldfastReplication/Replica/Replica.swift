@@ -230,7 +230,7 @@ struct Replica<Machine: ReplicatedMachine>: Sendable {
 
     /// A former primary that has released its shard, until the new one says something.
     struct Releasing: Sendable {
-        let to: NodeID
+        let record: VersionedRecord
         let last: UInt64
         var dueMs: Int64
     }

@@ -85,8 +85,9 @@ extension ReplicaMessage: StateCodable {
             writer.put(Int64(part))
             writer.put(Int64(parts))
             writer.put(bytes)
-        case .release(let last):
+        case .release(let record, let last):
             writer.put(kind: 8)
+            writer.put(record)
             writer.put(last)
         }
     }
@@ -112,7 +113,7 @@ extension ReplicaMessage: StateCodable {
             self = .snapshot(
                 index: try reader.counter(), hash: try reader.fixed(), part: try reader.int(in: parts),
                 parts: try reader.int(in: parts), bytes: try reader.data())
-        case 8: self = .release(last: try reader.counter())
+        case 8: self = .release(try reader.value(), last: try reader.counter())
         default: throw .unknown(kind, of: "ReplicaMessage")
         }
     }

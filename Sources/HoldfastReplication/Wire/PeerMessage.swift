@@ -19,8 +19,9 @@ public enum ReplicaMessage: Hashable, Sendable {
     case offer(last: UInt64, hash: UInt64)
     /// A part of the state after entry `index`. Bulk.
     case snapshot(index: UInt64, hash: UInt64, part: Int, parts: Int, bytes: [UInt8])
-    /// The primary that hands over has told all up to here, and takes no more.
-    case release(last: UInt64)
+    /// The primary that hands over by this record has told all up to here, and takes no more. The target need not read
+    /// the record, which would close the shard for as long as etcd takes.
+    case release(VersionedRecord, last: UInt64)
 }
 
 public struct StateDigest: Hashable, Sendable {

@@ -41,7 +41,7 @@ private func describe(_ message: ReplicaMessage) -> String {
     case .offer(let last, _): return "offer \(last)"
     case .snapshot(let index, _, let part, let parts, let bytes):
         return "snapshot \(index), part \(part) of \(parts), \(bytes.count) bytes"
-    case .release(let last): return "release \(last)"
+    case .release(_, let last): return "release \(last)"
     }
 }
 
