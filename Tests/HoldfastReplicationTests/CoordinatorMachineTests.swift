@@ -162,6 +162,23 @@ import Testing
         #expect(scene.broken == [])
     }
 
+    @Test func aRecordThatHasComeSinceTheListingWasTakenIsNotMissing() {
+        var scene = joined()
+        scene.answer(.listing([nil, nil], [Self.own], revision: 5))
+        scene.asked = []
+        scene.nowMs += 3_000
+        scene.call { $0.tick(nowMs: $1, into: &$2) }
+        scene.asked.removeAll { if case .list = $0.request { false } else { true } }
+        for number in 0..<2 {
+            let revision = UInt64(6 + number)
+            let change = CoordinatorChange.record(.init(number: number), Self.record(revision))
+            scene.call { $0.changed([.init(revision: revision, change: change)], into: &$2) }
+        }
+        // Of the middle of the bootstrap.
+        scene.answer(.listing([Self.record(6), nil], [Self.own], revision: 6))
+        #expect(scene.broken == [true, false])
+    }
+
     @Test func aWatchGoesOnAfterWhatWasListed() {
         var scene = joined(shards: 1)
         scene.answer(.listing([Self.record(6)], [Self.own], revision: 8))

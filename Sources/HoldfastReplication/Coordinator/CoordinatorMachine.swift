@@ -324,7 +324,12 @@ public struct CoordinatorMachine: Sendable {
 
     /// A coordinator that has lost what it had shown is no judge (design, rule 8).
     private mutating func judge(_ listing: [VersionedRecord?], _ revision: UInt64, _ asked: OpenRequest) {
-        missing = Set(listing.indices.filter { listing[$0] == nil }.map(ShardID.init(number:)))
+        missing = Set(
+            listing.indices.filter { number in
+                // What has come while the listing was on its way is newer than that.
+                let seen = number < records.count ? records[number]?.revision ?? 0 : 0
+                return listing[number] == nil && seen <= revision
+            }.map(ShardID.init(number:)))
         areRecordsOlder = revision < asked.revision
         for (seen, now) in zip(records, listing) {
             guard let seen, let now, seen.revision <= asked.revision else { continue }
